@@ -1,0 +1,72 @@
+/* hcomm/types.h: the vocabulary. A leaf: it includes nothing of hcomm and defines no functions.
+ *
+ * The numbers are part of the ABI: they never change, new ones are appended. The first ones are those of
+ * NCCL's enumerations, so that a table of NCCL values can be used as it is. */
+#ifndef HCOMM_TYPES_H
+#define HCOMM_TYPES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum {
+  hcommSuccess = 0,
+  hcommSystemError = 2,     /* the operating system refused something */
+  hcommInternalError = 3,   /* a bug in hcomm */
+  hcommInvalidArgument = 4, /* one argument is wrong; nothing was changed */
+  hcommInvalidUsage = 5,    /* the call is wrong here and now; nothing was changed */
+  hcommRemoteError = 6,     /* a peer died or failed; final for the communicator */
+  hcommInProgress = 7,
+  hcommTimeout = 8,    /* a peer did not come or did not move in time; final */
+  hcommMismatch = 9,   /* the ranks' calls do not fit each other; final */
+  hcommAborted = 10,   /* hcommCommAbort was called; final */
+  hcommOutOfMemory = 11
+} hcommResult_t;
+
+typedef enum {
+  hcommInt8 = 0,
+  hcommUint8 = 1,
+  hcommInt32 = 2,
+  hcommUint32 = 3,
+  hcommInt64 = 4,
+  hcommUint64 = 5,
+  hcommFloat16 = 6,
+  hcommFloat32 = 7,
+  hcommFloat64 = 8,
+  hcommBfloat16 = 9,
+  hcommFloat8e4m3 = 10,
+  hcommFloat8e5m2 = 11,
+  hcommInt16 = 12,
+  hcommUint16 = 13,
+  hcommBool = 14,
+  hcommComplex64 = 15,
+  hcommComplex128 = 16
+} hcommDataType_t;
+
+typedef enum {
+  hcommSum = 0,
+  hcommProd = 1,
+  hcommMax = 2,
+  hcommMin = 3,
+  hcommAvg = 4
+} hcommRedOp_t;
+
+/* Handles. A handle is made by one function, ended by one function, and owned by who made it. */
+typedef struct hcommComm* hcommComm_t;
+typedef struct hcommStream* hcommStream_t;
+
+/* Names a job that ranks join (hcommCommInitRank). Copy its bytes to every rank by any means;
+ * whoever holds them can join, so treat them as a secret. */
+#define HCOMM_UNIQUE_ID_BYTES 128
+typedef struct {
+  char internal[HCOMM_UNIQUE_ID_BYTES];
+} hcommUniqueId;
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

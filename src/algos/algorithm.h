@@ -1,0 +1,31 @@
+// An algorithm introduces itself: what it solves, how it divides a chunk, and how it writes one rank's program. Pure
+// functions of the problem; no clock, no environment, no I/O.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "schedule/builder.h"
+#include "schedule/schedule.h"
+
+namespace hcomm {
+
+struct Algorithm {
+  std::string_view name;  // as written in HCOMM_ALGO=ring
+  Collective collective;
+  bool (*supports)(const Problem& problem);  // for problems of its collective
+  Shape (*shape)(const Problem& problem);
+  void (*write)(ProgramBuilder& self);
+};
+
+// Every algorithm of every collective, in the order they are listed to people.
+std::span<const Algorithm* const> algorithms();
+
+// Null when there is none of that name for that collective.
+const Algorithm* find_algorithm(std::string_view name, Collective collective);
+
+// One rank's program, or all of them.
+Program write_program(const Algorithm& algorithm, const Problem& problem, int rank);
+Schedule write_schedule(const Algorithm& algorithm, const Problem& problem);
+
+}  // namespace hcomm

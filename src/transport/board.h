@@ -1,0 +1,83 @@
+// What all ranks of a communicator on one host can see of its health. Lies in shared memory; anybody may write, so nothing
+// in it is trusted as an index or a length.
+//
+// A death is a fact about one rank; it becomes the communicator's failure only when somebody who needs that rank writes
+// the verdict. There is one verdict; the first writer wins, and every waiter returns it.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "base/assert.h"
+#include "hcomm/types.h"
+#include "schedule/problem.h"
+
+namespace hcomm {
+
+enum class Reason : std::uint32_t { none, died, timed_out, mismatch, aborted, broken };
+
+constexpr std::string_view name(Reason reason) {
+  switch (reason) {
+    case Reason::none:      return "none";
+    case Reason::died:      return "died";
+    case Reason::timed_out: return "timed out";
+    case Reason::mismatch:  return "mismatch";
+    case Reason::aborted:   return "aborted";
+    case Reason::broken:    return "broken";
+  }
+  unreachable();
+}
+
+struct Verdict {
+  Reason reason = Reason::none;
+  std::int32_t culprit = -1;  // rank
+  std::int32_t pid = 0;       // of the culprit, as its own /proc knows it
+  std::int32_t writer = -1;   // rank that gave the verdict
+  Collective collective = Collective::barrier;
+  std::uint64_t sequence = 0;  // the operation's number in the communicator, from 0
+
+  friend bool operator==(const Verdict&, const Verdict&) = default;
+};
+
+// One line per rank. `dead` is raised by whoever finds out.
+struct alignas(64) Life {
+  std::atomic<std::uint32_t> dead{0};
+  std::atomic<std::int32_t> pid{0};
+};
+
+struct VerdictCell {
+  std::atomic<std::uint32_t> state{0};  // 0 open, 1 being written, 2 written
+  std::atomic<std::uint32_t> reason{0};
+  std::atomic<std::int32_t> culprit{-1};
+  std::atomic<std::int32_t> pid{0};
+  std::atomic<std::int32_t> writer{-1};
+  std::atomic<std::uint32_t> collective{0};
+  std::atomic<std::uint64_t> sequence{0};
+};
+
+class Board {
+ public:
+  Board() = default;
+  Board(int ranks, Life* lives, VerdictCell* cell) : ranks_(ranks), lives_(lives), cell_(cell) {}
+
+  bool is_dead(int rank) const { return lives_[rank].dead.load(std::memory_order_acquire) != 0; }
+  void set_dead(int rank) { lives_[rank].dead.store(1, std::memory_order_release); }
+  int pid(int rank) const { return lives_[rank].pid.load(std::memory_order_relaxed); }
+  void set_pid(int rank, int pid) { lives_[rank].pid.store(pid, std::memory_order_relaxed); }
+
+  // One load; true is final.
+  bool has_verdict() const { return cell_->state.load(std::memory_order_acquire) != 0; }
+  // The verdict, with every field checked; waits (bounded) for a writer in the middle of it, who may have died there.
+  std::optional<Verdict> verdict() const;
+  // The first call wins; returns the verdict that stands. Does not wake anybody.
+  Verdict give(const Verdict& verdict);
+
+ private:
+  int ranks_ = 0;
+  Life* lives_ = nullptr;  // [ranks]
+  VerdictCell* cell_ = nullptr;
+};
+
+}  // namespace hcomm

@@ -1,0 +1,67 @@
+// What the engine needs from a way between ranks, and nothing else.
+//
+//   Threads:  one thread at a time uses a Transport and all that it returned; only wake() may come from any thread.
+//   Blocking: never, but for sleep(), which is bounded.
+//   Lifetime: channels and the window die with their Transport; buffers outlive their Completion.
+//   Order:    a Channel is reliable and delivers whole messages in posting order. A receive names its length; a message of
+//             another length is a failure of that receive (hcommMismatch), never a wrong tail.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string_view>
+
+#include "base/bytes.h"
+#include "base/clock.h"
+#include "base/status.h"
+#include "schedule/op.h"
+#include "transport/board.h"
+#include "transport/window.h"
+
+namespace hcomm {
+
+// Written once by the transport, read by whoever posted. Must stay where it is until finished.
+struct Completion {
+  bool finished = false;
+  Status status;
+};
+
+// One direction pair to one peer on one lane. A message is the concatenation of its parts; both ends may cut it into
+// parts as they like. Empty messages are messages. The span of parts is copied; the bytes are borrowed until finished.
+class Channel {
+ public:
+  virtual ~Channel() = default;
+  // Queue a message. A send ends when its bytes may be overwritten, which may be before the peer has them.
+  virtual void send(std::span<const ConstBytes> parts, Completion& completion) = 0;
+  virtual void recv(std::span<const Bytes> parts, Completion& completion) = 0;
+};
+
+class Transport {
+ public:
+  virtual ~Transport() = default;
+
+  // The channel to a peer (not to oneself), made on first use.
+  virtual Channel& channel(int peer, Lane lane) = 0;
+
+  // The memory shared with all ranks; null where there is none.
+  virtual Window* window() = 0;
+
+  // Liveness and the verdict, as all ranks of the communicator see them.
+  virtual Board& board() = 0;
+
+  // Moves what can be moved on all channels. Returns how much was done; 0 lets the caller idle.
+  virtual int poll() = 0;
+
+  // Sleeping, in two steps, so that no wake-up is lost: arm() announces that this rank is about to sleep; the caller
+  // looks at everything once more; then it calls sleep(), which returns when rung, when a peer died, or after `most`
+  // (at most 100 ms), or disarm() when the last look found something.
+  virtual void arm() = 0;
+  virtual void sleep(TimeNs most) = 0;
+  virtual void disarm() = 0;
+};
+
+// Wakes `rank` if it sleeps. Call after the store it waits for; that store must be seq_cst or be followed by a full fence.
+void ring(Window& window, int rank);
+
+}  // namespace hcomm
