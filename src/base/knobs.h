@@ -35,7 +35,6 @@ struct Settings {
   std::string kernels;                     // HCOMM_KERNELS: "" the best that runs here
   LogLevel debug = LogLevel::warn;         // HCOMM_DEBUG
   std::string debug_file;                  // HCOMM_DEBUG_FILE: pattern with %h %p %r; "" is standard error
-  std::string trace_file;                  // HCOMM_TRACE_FILE: pattern; "" is off
 };
 
 struct Knob {
