@@ -1,30 +1,48 @@
 // The knobs: one table, and the only reader of the environment.
 //
-// Precedence, highest first: environment, ~/.hcomm.conf, /etc/hcomm.conf, default. A file has one NAME=VALUE a line; '#' starts
-// a comment. A bad value is hcommInvalidArgument and names the variable, the value, where it was set and what is legal.
-// An unknown HCOMM_ name is a warning that names the nearest known one. An empty value counts as unset.
+// Precedence, highest first: environment, ~/.hcomm.conf, /etc/hcomm.conf, default. A file has one NAME=VALUE a line; '#'
+// starts a comment, at the start of a line or after a blank; of two lines for one name the last counts. A bad value is
+// hcommInvalidArgument and names the variable, the value, where it was set and what is legal; so is a line of a file that is
+// no NAME=VALUE. An unknown HCOMM_ name is a warning that names the nearest known one. An empty value counts as unset.
+// docs/knobs.md tells each knob to its users.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/clock.h"
+#include "base/log.h"
+#include "base/parse.h"
 #include "base/status.h"
 
 namespace hcomm {
 
-enum class LogLevel : unsigned char { none, error, warn, info, trace };
-enum class Tuner : unsigned char { model, rules };
+enum class Tuner : std::uint8_t { model, rules };
+
+constexpr std::string_view name(Tuner tuner) {
+  switch (tuner) {
+    case Tuner::model: return "model";
+    case Tuner::rules: return "rules";
+  }
+  unreachable();
+}
+
+inline constexpr std::size_t kMaxKnobLength = 1024;  // of a value
+inline constexpr int kMaxSlotsKnob = 8;              // is kMaxSlots of schedule/problem.h; a test compares them
+inline constexpr std::size_t kMinUnitBytes = 64;     // of a chunk and of a slot
+inline constexpr std::size_t kMaxUnitBytes = std::size_t{1} << 30;
 
 // All settings, typed. Copied into each communicator when it is made; later changes of the environment do not reach it.
 struct Settings {
   std::string algo = "adaptive";           // HCOMM_ALGO: adaptive or an algorithm's name; checked by plan, which knows them
-  TimeNs timeout_ns = 1836 * kSecond;      // HCOMM_TIMEOUT: kNever for 0
+  TimeNs timeout_ns = 1836 * kSecond;      // HCOMM_TIMEOUT; kNever for 0
   TimeNs connect_timeout_ns = 120 * kSecond;  // HCOMM_CONNECT_TIMEOUT
   TimeNs peer_timeout_ns = 20 * kSecond;   // HCOMM_PEER_TIMEOUT
   std::string transport;                   // HCOMM_TRANSPORT: "" all, best first; "shm,loopback"; "^shm"
@@ -57,8 +75,9 @@ struct KnobValue {
 // Where values come from. Tests make their own; process_sources() is the real one.
 struct KnobSources {
   std::function<std::optional<std::string>(std::string_view name)> environment;
-  std::vector<std::string> environment_names;             // all that are set, for the unknown-name warning
+  std::vector<std::string> environment_names;              // that begin with HCOMM_, for the unknown-name warning
   std::vector<std::pair<std::string, std::string>> files;  // (name shown, contents), highest first
+  std::vector<std::string> warnings;                       // about sources that could not be read
 };
 KnobSources process_sources();
 
@@ -69,17 +88,14 @@ struct KnobReading {
 };
 Result<KnobReading> read_knobs(const KnobSources& sources);
 
-// One line of "NAME=value;..." of the knobs that must agree, for the check at init.
+// One line of "NAME=value;..." of the knobs that must agree, for the check at init; the same for values that mean the same.
 std::string agreement_text(const KnobReading& reading);
 
-// What a launcher tells (HCOMM_RANK and its kin are not knobs but facts); null when unset.
+// The first knob in which two agreement texts differ, as "HCOMM_SLOTS is 1 here and 2 there"; empty when they agree. The text
+// from `there` may be anything.
+std::string agreement_difference(std::string_view here, std::string_view there);
+
+// What a launcher tells (HCOMM_RANK and its kin are not knobs but facts); null when unset or empty.
 std::optional<std::string> launch_variable(std::string_view name);
-
-// The name in `known` nearest to `given` by edit distance, for "did you mean"; empty when none is near.
-std::string_view nearest_name(std::string_view given, std::span<const std::string_view> known);
-
-// Parsers, shared with the command line. A failure says what is legal, and leaves naming the variable to the caller.
-Result<TimeNs> parse_duration(std::string_view text);   // 30, 1.5s, 500ms, 250us; 0 is never: kNever
-Result<std::size_t> parse_size(std::string_view text);  // 8, 4K, 64M, 1G; powers of 1024
 
 }  // namespace hcomm
