@@ -41,6 +41,11 @@ struct Verdict {
   friend bool operator==(const Verdict&, const Verdict&) = default;
 };
 
+// What Life::dead says. A rank that left closed its transport in good order; for who still waits for it, it is gone, too.
+inline constexpr std::uint32_t kAlive = 0;
+inline constexpr std::uint32_t kDied = 1;
+inline constexpr std::uint32_t kLeft = 2;
+
 // One line per rank. `dead` is raised by whoever finds out.
 struct alignas(64) Life {
   std::atomic<std::uint32_t> dead{0};
@@ -48,7 +53,7 @@ struct alignas(64) Life {
 };
 
 struct VerdictCell {
-  std::atomic<std::uint32_t> state{0};  // 0 open, 1 being written, 2 written
+  std::atomic<std::uint32_t> state{0};  // 0 open, 1 being written, 2 written, 3 its writer was given up
   std::atomic<std::uint32_t> reason{0};
   std::atomic<std::int32_t> culprit{-1};
   std::atomic<std::int32_t> pid{0};
@@ -63,7 +68,9 @@ class Board {
   Board(int ranks, Life* lives, VerdictCell* cell) : ranks_(ranks), lives_(lives), cell_(cell) {}
 
   bool is_dead(int rank) const { return lives_[rank].dead.load(std::memory_order_acquire) != 0; }
-  void set_dead(int rank) { lives_[rank].dead.store(1, std::memory_order_release); }
+  bool has_left(int rank) const { return lives_[rank].dead.load(std::memory_order_acquire) == kLeft; }
+  void set_dead(int rank) { end(rank, kDied); }
+  void set_left(int rank) { end(rank, kLeft); }
   int pid(int rank) const { return lives_[rank].pid.load(std::memory_order_relaxed); }
   void set_pid(int rank, int pid) { lives_[rank].pid.store(pid, std::memory_order_relaxed); }
 
@@ -75,6 +82,11 @@ class Board {
   Verdict give(const Verdict& verdict);
 
  private:
+  void end(int rank, std::uint32_t how) {  // the first one stays
+    std::uint32_t alive = kAlive;
+    lives_[rank].dead.compare_exchange_strong(alive, how, std::memory_order_acq_rel);
+  }
+
   int ranks_ = 0;
   Life* lives_ = nullptr;  // [ranks]
   VerdictCell* cell_ = nullptr;
