@@ -19,7 +19,11 @@ bool may_overlap(const Slice& a, const Slice& b) {
   const bool same_owner = a.owner == b.owner;
   const bool blocks_meet = ranges_meet(a.first, a.count, b.first, b.count);
   const bool places_meet = ranges_meet(a.place, a.count, b.place, b.count);
-  if (a.buffer == b.buffer) return same_owner && (has_place(a.buffer) ? places_meet || blocks_meet : blocks_meet);
+  if (a.buffer == b.buffer) {
+    const bool by_place = has_place(a.buffer) && places_meet;
+    const bool by_block = (!has_place(a.buffer) || a.buffer == Buffer::exposed) && blocks_meet;
+    return same_owner && (by_place || by_block);
+  }
   if (both(Buffer::input, Buffer::output)) return same_owner && blocks_meet;
   if (both(Buffer::slot, Buffer::exposed)) return same_owner && places_meet;
   if (both(Buffer::input, Buffer::exposed) || both(Buffer::output, Buffer::exposed)) return same_owner && blocks_meet;
@@ -142,6 +146,7 @@ void ProgramBuilder::derive_waits(Op& op) {
   const auto conflicts = [&](const Pending& pending) {
     const auto meets = [&](const Slice& slice) { return may_overlap(slice, pending.slice); };
     if (op.kind == OpKind::signal) return has_owner(pending.slice.buffer);
+    if (op.kind == OpKind::send && program_.sources(op).front().count == 0) return pending.writes;
     if (std::ranges::any_of(program_.targets(op), meets)) return true;
     return pending.writes && std::ranges::any_of(program_.sources(op), meets);
   };

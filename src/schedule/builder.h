@@ -3,7 +3,8 @@
 // An op waits for the earlier sends and receives of its section that it conflicts with: a send that reads what it writes,
 // a receive that writes what it touches. (Combines, signals and awaits end before the next op starts, so nobody
 // waits for them.) A signal also waits for every unfinished send or receive that touches a slot or an exposed
-// buffer, because it tells peers that what came before it is done.
+// buffer, because it tells peers that what came before it is done. An empty message is a token: its send waits for every
+// receive before it.
 #pragma once
 
 #include <initializer_list>

@@ -1,0 +1,131 @@
+// Everybody reads what he needs straight from where it lies, and nobody reads it twice.
+//
+// What a rank exposes is its own input, if that lies in a window that peers can map, or else a copy of it in the slot; the
+// schedule is the same. An allreduce takes two shots: each rank adds up its own block of all contributions and puts the
+// result into its slot; then everybody collects the results. The other collectives need one shot.
+//
+// A peer may be reading the caller's own memory, so no rank returns before all who read from it are done: in an allreduce
+// the second shot implies that; elsewhere the epilogue waits for it, once per call.
+#include "algos/entries.h"
+#include "algos/parts.h"
+
+namespace hcomm {
+namespace {
+
+// Blocks [first, last) of the input, each at the place of its number.
+void expose(ProgramBuilder& self, int first, int last) {
+  if (first < last) self.copy(self.input(first, last - first), self.exposed(self.rank(), first, first, last - first));
+}
+
+// All blocks but the own one, which nobody else reads.
+void expose_for_others(ProgramBuilder& self) {
+  claim_slot(self);
+  expose(self, 0, self.rank());
+  expose(self, self.rank() + 1, self.ranks());
+  self.signal(Phase::filled);
+}
+
+// The own block of all contributions, in rank order.
+std::vector<Slice> contributions(const ProgramBuilder& self) {
+  const int own = self.rank();
+  std::vector<Slice> sources;
+  for (int peer = 0; peer < self.ranks(); ++peer) {
+    sources.push_back(prepared(peer == own ? self.input(own) : self.exposed(peer, own, own)));
+  }
+  return sources;
+}
+
+void allreduce(ProgramBuilder& self) {
+  if (written_alone(self)) return;
+  const int own = self.rank();
+  expose_for_others(self);
+  self.await_others(Phase::filled);
+  self.combine(contributions(self), std::array{finished(self.slot(own, own, own)), finished(self.output(own))});
+  self.signal(Phase::reduced);
+  for (int distance = 1; distance < self.ranks(); ++distance) {
+    const int peer = wrap(own + distance, self.ranks());
+    self.await(peer, Phase::reduced);
+    self.copy(self.slot(peer, peer, peer), self.output(peer));
+  }
+  leave_epoch(self);
+}
+
+void broadcast(ProgramBuilder& self) {
+  if (written_alone(self)) return;
+  const Slice shown = self.exposed(self.root(), 0, 0);
+  if (self.rank() == self.root()) {
+    claim_slot(self);
+    self.copy(self.input(0), shown);
+    self.signal(Phase::filled);
+    self.copy(self.input(0), self.output(0));
+    leave_epoch(self);
+    self.epilogue();
+    self.await_others(Phase::finished);
+  } else {
+    self.await(self.root(), Phase::filled);
+    self.copy(shown, self.output(0));
+    self.signal(Phase::finished);
+  }
+}
+
+void reduce_scatter(ProgramBuilder& self) {
+  if (written_alone(self)) return;
+  expose_for_others(self);
+  self.await_others(Phase::filled);
+  self.combine(contributions(self), std::array{finished(self.output(self.rank()))});
+  self.signal(Phase::finished);
+  self.epilogue();
+  self.await_others(Phase::finished);
+}
+
+void allgather(ProgramBuilder& self) {
+  if (written_alone(self)) return;
+  const int rank = self.rank();
+  claim_slot(self);
+  self.copy(self.input(rank), self.exposed(rank, 0, rank));
+  self.signal(Phase::filled);
+  self.copy(self.input(rank), self.output(rank));
+  for (int distance = 1; distance < self.ranks(); ++distance) {
+    const int peer = wrap(rank + distance, self.ranks());
+    self.await(peer, Phase::filled);
+    self.copy(self.exposed(peer, 0, peer), self.output(peer));
+  }
+  self.signal(Phase::finished);
+  self.epilogue();
+  self.await_others(Phase::finished);
+}
+
+// All come to rank 0, which lets them go: 2 (n - 1) looks at flags instead of n (n - 1). Nobody touches a slot, so who
+// arrives has finished with it, too.
+void barrier(ProgramBuilder& self) {
+  if (written_alone(self)) return;
+  if (self.rank() == 0) {
+    self.await_others(Phase::finished);
+    self.signal(Phase::finished);
+  } else {
+    self.signal(Phase::finished);
+    self.await(0, Phase::finished);
+  }
+}
+
+Shape whole_message(const Problem& problem) { return {.blocks = 1, .slot_units = problem.ranks > 1 ? 1 : 0}; }
+
+Shape one_place(const Problem& problem) {
+  return {.blocks = problem.ranks, .slot_units = problem.ranks > 1 ? 1 : 0};
+}
+
+Shape place_per_rank(const Problem& problem) {
+  return {.blocks = problem.ranks, .slot_units = problem.ranks > 1 ? problem.ranks : 0};
+}
+
+}  // namespace
+
+const Family kDirect = {{
+    {"direct", Collective::allreduce, any_problem, place_per_rank, allreduce},
+    {"direct", Collective::broadcast, any_problem, whole_message, broadcast},
+    {"direct", Collective::reduce_scatter, any_problem, place_per_rank, reduce_scatter},
+    {"direct", Collective::allgather, any_problem, one_place, allgather},
+    {"direct", Collective::barrier, any_problem, whole_message, barrier},
+}};
+
+}  // namespace hcomm

@@ -1,0 +1,109 @@
+// Everybody shows everything to everybody, once.
+//
+// A rank copies what others need of its input into its own slot, says so, and then helps itself from the slots of all others.
+// One step of synchronisation, and one copy more than needed: the right thing when a message fits a few cache lines, and
+// wasteful when it does not, because in an allreduce every rank adds up the whole message by itself.
+//
+// All contributions meet in one combine, in rank order; so every rank finds the same bits, and a result that overwrites
+// the input (in place) is written after the input was read.
+#include "algos/entries.h"
+#include "algos/parts.h"
+
+namespace hcomm {
+namespace {
+
+// Block b of every rank's contribution, in rank order; the own one straight from the input.
+std::vector<Slice> contributions(const ProgramBuilder& self, int block) {
+  std::vector<Slice> sources;
+  for (int peer = 0; peer < self.ranks(); ++peer) {
+    sources.push_back(prepared(peer == self.rank() ? self.input(block) : self.slot(peer, block, block)));
+  }
+  return sources;
+}
+
+// Blocks [first, last) of the input to the same places of the own slot.
+void fill_slot(ProgramBuilder& self, int first, int last) {
+  if (first < last) self.copy(self.input(first, last - first), self.slot(self.rank(), first, first, last - first));
+}
+
+void allreduce(ProgramBuilder& self) {
+  if (written_alone(self)) return;
+  claim_slot(self);
+  fill_slot(self, 0, 1);
+  self.signal(Phase::filled);
+  self.await_others(Phase::filled);
+  self.combine(contributions(self, 0), std::array{finished(self.output(0))});
+  leave_epoch(self);
+}
+
+void broadcast(ProgramBuilder& self) {
+  if (written_alone(self)) return;
+  const Slice shown = self.slot(self.root(), 0, 0);
+  if (self.rank() == self.root()) {
+    claim_slot(self);
+    self.copy(self.input(0), shown);
+    self.signal(Phase::filled);
+    self.copy(self.input(0), self.output(0));
+    leave_epoch(self);
+  } else {
+    self.await(self.root(), Phase::filled);
+    self.copy(shown, self.output(0));
+    self.signal(Phase::finished);
+  }
+}
+
+// The slot has a place for every block but is never asked for the own one.
+void reduce_scatter(ProgramBuilder& self) {
+  if (written_alone(self)) return;
+  claim_slot(self);
+  fill_slot(self, 0, self.rank());
+  fill_slot(self, self.rank() + 1, self.ranks());
+  self.signal(Phase::filled);
+  self.await_others(Phase::filled);
+  self.combine(contributions(self, self.rank()), std::array{finished(self.output(self.rank()))});
+  leave_epoch(self);
+}
+
+void allgather(ProgramBuilder& self) {
+  if (written_alone(self)) return;
+  const int rank = self.rank();
+  claim_slot(self);
+  self.copy(self.input(rank), self.slot(rank, 0, rank));
+  self.signal(Phase::filled);
+  self.copy(self.input(rank), self.output(rank));
+  for (int distance = 1; distance < self.ranks(); ++distance) {
+    const int peer = wrap(rank + distance, self.ranks());
+    self.await(peer, Phase::filled);
+    self.copy(self.slot(peer, 0, peer), self.output(peer));
+  }
+  leave_epoch(self);
+}
+
+// Nobody touches a slot, so who arrives has finished with it, too.
+void barrier(ProgramBuilder& self) {
+  if (written_alone(self)) return;
+  self.signal(Phase::finished);
+  self.await_others(Phase::finished);
+}
+
+Shape whole_message(const Problem& problem) { return {.blocks = 1, .slot_units = problem.ranks > 1 ? 1 : 0}; }
+
+Shape one_place(const Problem& problem) {
+  return {.blocks = problem.ranks, .slot_units = problem.ranks > 1 ? 1 : 0};
+}
+
+Shape place_per_rank(const Problem& problem) {
+  return {.blocks = problem.ranks, .slot_units = problem.ranks > 1 ? problem.ranks : 0};
+}
+
+}  // namespace
+
+const Family kFlat = {{
+    {"flat", Collective::allreduce, any_problem, whole_message, allreduce},
+    {"flat", Collective::broadcast, any_problem, whole_message, broadcast},
+    {"flat", Collective::reduce_scatter, any_problem, place_per_rank, reduce_scatter},
+    {"flat", Collective::allgather, any_problem, one_place, allgather},
+    {"flat", Collective::barrier, any_problem, whole_message, barrier},
+}};
+
+}  // namespace hcomm

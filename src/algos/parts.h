@@ -1,0 +1,35 @@
+// What several algorithms say in the same words.
+#pragma once
+
+#include "schedule/builder.h"
+
+namespace hcomm {
+
+inline bool any_problem(const Problem&) { return true; }
+
+// `rank` on a circle of so many ranks; for rank in [-ranks, 2 * ranks).
+constexpr int wrap(int rank, int ranks) { return (rank + ranks) % ranks; }
+
+// A rank alone has its result at hand. True if that was so, and then the program is complete.
+inline bool written_alone(ProgramBuilder& self) {
+  if (self.ranks() > 1) return false;
+  const Collective collective = self.problem().collective;
+  if (collective == Collective::barrier) return true;
+  if (reduces(collective)) {
+    self.combine({prepared(self.input(0))}, {finished(self.output(0))});
+  } else {
+    self.copy(self.input(0), self.output(0));
+  }
+  return true;
+}
+
+// Before a rank writes its own slot, all readers of the slot's last use are done with it.
+inline void claim_slot(ProgramBuilder& self) { self.await_others(Phase::finished, self.problem().slots); }
+
+// A rank that has signalled in this epoch touches its slots no more. With two slots or more nobody asks before the next
+// epoch, in which every rank signals again and thereby says so; with a single slot the next epoch itself asks.
+inline void leave_epoch(ProgramBuilder& self) {
+  if (self.problem().slots == 1) self.signal(Phase::finished);
+}
+
+}  // namespace hcomm

@@ -1,0 +1,117 @@
+// Messages travel to the right, around a circle of all ranks; each rank talks to two neighbours only, over channels.
+//
+// An allreduce makes two trips with as many blocks as ranks. On the first, block b leaves rank b + 1 as that rank's raw
+// contribution, gathers one contribution at each stop, and comes home to rank b complete:
+//     (..((x[b+1] + x[b+2]) + x[b+3]) + ..) + x[b]        indices modulo the number of ranks
+// On the second trip each complete block travels once more and is copied. Every element is thus computed on one rank
+// alone, and all ranks end with the same bits. On the way the partial sums have the element's own type, so that a message
+// is never longer than its share: a 16-bit float is rounded once per stop.
+//
+// Each rank sends and receives the same, 2 (n - 1) / n of the message: the least that is possible. But there are 2 (n - 1) steps.
+#include "algos/entries.h"
+#include "algos/parts.h"
+
+namespace hcomm {
+namespace {
+
+int right_of(const ProgramBuilder& self) { return wrap(self.rank() + 1, self.ranks()); }
+int left_of(const ProgramBuilder& self) { return wrap(self.rank() - 1, self.ranks()); }
+
+// The first trip. Two places of scratch, so that the next block arrives while this one is added up. What arrives first is the
+// left neighbour's raw contribution, and still to be prepared.
+void gather_contributions(ProgramBuilder& self) {
+  const int ranks = self.ranks();
+  const int steps = ranks - 1;
+  const auto arriving = [&](int step) { return wrap(self.rank() - 2 - step, ranks); };
+  const auto landing = [&](int step) { return self.scratch(step % 2, arriving(step)); };
+  self.send(self.input(left_of(self)), right_of(self));
+  self.recv(landing(0), left_of(self));
+  for (int step = 0; step < steps; ++step) {
+    const bool home = step + 1 == steps;
+    if (!home) self.recv(landing(step + 1), left_of(self));
+    const Slice arrived = step == 0 ? prepared(landing(step)) : landing(step);
+    const Slice own = prepared(self.input(arriving(step)));
+    self.combine({arrived, own}, {home ? finished(self.output(self.rank())) : landing(step)});
+    if (!home) self.send(landing(step), right_of(self));
+  }
+}
+
+// The second trip: a rank's own block of the output is known, and all others arrive in turn.
+void pass_around(ProgramBuilder& self, const Slice& own) {
+  const int ranks = self.ranks();
+  const auto arriving = [&](int step) { return self.output(wrap(self.rank() - 1 - step, ranks)); };
+  self.recv(arriving(0), left_of(self));
+  self.send(own, right_of(self));
+  for (int step = 1; step + 1 < ranks; ++step) {
+    self.recv(arriving(step), left_of(self));
+    self.send(arriving(step - 1), right_of(self));
+  }
+}
+
+void allreduce(ProgramBuilder& self) {
+  if (written_alone(self)) return;
+  gather_contributions(self);
+  pass_around(self, self.output(self.rank()));
+}
+
+void reduce_scatter(ProgramBuilder& self) {
+  if (written_alone(self)) return;
+  gather_contributions(self);
+}
+
+void allgather(ProgramBuilder& self) {
+  if (written_alone(self)) return;
+  const Slice own = self.input(self.rank());
+  pass_around(self, own);
+  self.copy(own, self.output(self.rank()));
+}
+
+// A chain from the root to its left neighbour. A chunk is cut, so that a rank passes on one block while the next arrives.
+constexpr int kChainBlocks = 8;
+
+void broadcast(ProgramBuilder& self) {
+  if (written_alone(self)) return;
+  if (self.rank() == self.root()) {
+    for (int block = 0; block < kChainBlocks; ++block) self.send(self.input(block), right_of(self));
+    self.copy(self.input(0, kChainBlocks), self.output(0, kChainBlocks));
+    return;
+  }
+  const bool last = right_of(self) == self.root();
+  self.recv(self.output(0), left_of(self));
+  for (int block = 0; block < kChainBlocks; ++block) {
+    if (block + 1 < kChainBlocks) self.recv(self.output(block + 1), left_of(self));
+    if (!last) self.send(self.output(block), right_of(self));
+  }
+}
+
+// A token goes around: when it is back at rank 0, all have come. It goes around again, and lets them leave.
+void barrier(ProgramBuilder& self) {
+  if (written_alone(self)) return;
+  const bool starts = self.rank() == 0;
+  if (!starts) self.recv(self.nothing(), left_of(self));
+  self.send(self.nothing(), right_of(self));
+  self.recv(self.nothing(), left_of(self));
+  if (starts || right_of(self) != 0) self.send(self.nothing(), right_of(self));
+}
+
+Shape two_trips(const Problem& problem) {
+  return {.blocks = problem.ranks, .scratch_units = problem.ranks > 1 ? 2 : 0};
+}
+
+Shape no_scratch(const Problem& problem) { return {.blocks = problem.ranks}; }
+
+Shape chain(const Problem& problem) { return {.blocks = problem.ranks > 1 ? kChainBlocks : 1}; }
+
+Shape tokens(const Problem&) { return {}; }
+
+}  // namespace
+
+const Family kRing = {{
+    {"ring", Collective::allreduce, any_problem, two_trips, allreduce},
+    {"ring", Collective::broadcast, any_problem, chain, broadcast},
+    {"ring", Collective::reduce_scatter, any_problem, two_trips, reduce_scatter},
+    {"ring", Collective::allgather, any_problem, no_scratch, allgather},
+    {"ring", Collective::barrier, any_problem, tokens, barrier},
+}};
+
+}  // namespace hcomm
