@@ -118,14 +118,17 @@ Shape place_per_rank(const Problem& problem) {
   return {.blocks = problem.ranks, .slot_units = problem.ranks > 1 ? problem.ranks : 0};
 }
 
+// The second round of the one-shot collectives is the wait for the last reader.
+int two_rounds(const Problem& problem) { return problem.ranks > 1 ? 2 : 0; }
+
 }  // namespace
 
 const Family kDirect = {{
-    {"direct", Collective::allreduce, any_problem, place_per_rank, allreduce},
-    {"direct", Collective::broadcast, any_problem, whole_message, broadcast},
-    {"direct", Collective::reduce_scatter, any_problem, place_per_rank, reduce_scatter},
-    {"direct", Collective::allgather, any_problem, one_place, allgather},
-    {"direct", Collective::barrier, any_problem, whole_message, barrier},
+    {"direct", Collective::allreduce, any_problem, place_per_rank, two_rounds, kRankTree, allreduce},
+    {"direct", Collective::broadcast, any_problem, whole_message, two_rounds, "", broadcast},
+    {"direct", Collective::reduce_scatter, any_problem, place_per_rank, two_rounds, kRankTree, reduce_scatter},
+    {"direct", Collective::allgather, any_problem, one_place, two_rounds, "", allgather},
+    {"direct", Collective::barrier, any_problem, whole_message, two_rounds, "", barrier},
 }};
 
 }  // namespace hcomm

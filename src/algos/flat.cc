@@ -96,14 +96,16 @@ Shape place_per_rank(const Problem& problem) {
   return {.blocks = problem.ranks, .slot_units = problem.ranks > 1 ? problem.ranks : 0};
 }
 
+int one_round(const Problem& problem) { return problem.ranks > 1 ? 1 : 0; }
+
 }  // namespace
 
 const Family kFlat = {{
-    {"flat", Collective::allreduce, any_problem, whole_message, allreduce},
-    {"flat", Collective::broadcast, any_problem, whole_message, broadcast},
-    {"flat", Collective::reduce_scatter, any_problem, place_per_rank, reduce_scatter},
-    {"flat", Collective::allgather, any_problem, one_place, allgather},
-    {"flat", Collective::barrier, any_problem, whole_message, barrier},
+    {"flat", Collective::allreduce, any_problem, whole_message, one_round, kRankTree, allreduce},
+    {"flat", Collective::broadcast, any_problem, whole_message, one_round, "", broadcast},
+    {"flat", Collective::reduce_scatter, any_problem, place_per_rank, one_round, kRankTree, reduce_scatter},
+    {"flat", Collective::allgather, any_problem, one_place, one_round, "", allgather},
+    {"flat", Collective::barrier, any_problem, whole_message, one_round, "", barrier},
 }};
 
 }  // namespace hcomm

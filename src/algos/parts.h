@@ -5,6 +5,9 @@
 
 namespace hcomm {
 
+// All contributions in one combine, in rank order: the balanced tree over the ranks.
+inline constexpr std::string_view kRankTree = "rank tree";
+
 inline bool any_problem(const Problem&) { return true; }
 
 // `rank` on a circle of so many ranks; for rank in [-ranks, 2 * ranks).

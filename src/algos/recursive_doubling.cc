@@ -16,6 +16,7 @@
 // ranks of a range hold partial sums of that range's blocks; each gives its partner what it has of the other half's blocks.
 // The extra rank gives, but gets nothing; its partner adds up three sums, in rank order.
 #include <algorithm>
+#include <bit>
 #include <ranges>
 
 #include "algos/entries.h"
@@ -174,14 +175,16 @@ Shape block_per_rank(const Problem& problem) { return {.blocks = problem.ranks};
 
 Shape whole_message(const Problem&) { return {}; }
 
+int levels(const Problem& problem) { return std::bit_width(static_cast<unsigned>(problem.ranks - 1)); }
+
 }  // namespace
 
 const Family kRecursiveDoubling = {{
-    {"recursive_doubling", Collective::allreduce, any_problem, three_places, allreduce},
-    {"recursive_doubling", Collective::broadcast, any_problem, whole_message, broadcast},
-    {"recursive_doubling", Collective::reduce_scatter, any_problem, three_areas, reduce_scatter},
-    {"recursive_doubling", Collective::allgather, any_problem, block_per_rank, allgather},
-    {"recursive_doubling", Collective::barrier, any_problem, whole_message, barrier},
+    {"recursive_doubling", Collective::allreduce, any_problem, three_places, levels, "halves", allreduce},
+    {"recursive_doubling", Collective::broadcast, any_problem, whole_message, levels, "", broadcast},
+    {"recursive_doubling", Collective::reduce_scatter, any_problem, three_areas, levels, "halves", reduce_scatter},
+    {"recursive_doubling", Collective::allgather, any_problem, block_per_rank, levels, "", allgather},
+    {"recursive_doubling", Collective::barrier, any_problem, whole_message, levels, "", barrier},
 }};
 
 }  // namespace hcomm

@@ -104,14 +104,18 @@ Shape chain(const Problem& problem) { return {.blocks = problem.ranks > 1 ? kCha
 
 Shape tokens(const Problem&) { return {}; }
 
+int once_around(const Problem& problem) { return problem.ranks - 1; }
+int twice_around(const Problem& problem) { return 2 * (problem.ranks - 1); }
+int token_rounds(const Problem& problem) { return problem.ranks > 1 ? 2 * problem.ranks - 1 : 0; }
+
 }  // namespace
 
 const Family kRing = {{
-    {"ring", Collective::allreduce, any_problem, two_trips, allreduce},
-    {"ring", Collective::broadcast, any_problem, chain, broadcast},
-    {"ring", Collective::reduce_scatter, any_problem, two_trips, reduce_scatter},
-    {"ring", Collective::allgather, any_problem, no_scratch, allgather},
-    {"ring", Collective::barrier, any_problem, tokens, barrier},
+    {"ring", Collective::allreduce, any_problem, two_trips, twice_around, "ring", allreduce},
+    {"ring", Collective::broadcast, any_problem, chain, once_around, "", broadcast},
+    {"ring", Collective::reduce_scatter, any_problem, two_trips, once_around, "ring", reduce_scatter},
+    {"ring", Collective::allgather, any_problem, no_scratch, once_around, "", allgather},
+    {"ring", Collective::barrier, any_problem, tokens, token_rounds, "", barrier},
 }};
 
 }  // namespace hcomm
