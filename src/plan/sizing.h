@@ -7,8 +7,11 @@
 
 namespace hcomm {
 
+// A block that was just moved is still in the cache when it is used.
+inline constexpr std::size_t kUnitLimitBytes = 256u << 10;
+
 struct Room {
-  std::size_t chunk_bytes = 4u << 20;  // HCOMM_CHUNK_SIZE: a chunk of a schedule is not larger, but for the minimum of a line a block
+  std::size_t chunk_bytes = 4u << 20;  // HCOMM_CHUNK_SIZE; no chunk is larger, but a block has at least a line
   bool has_window = false;
   std::size_t slot_bytes = 0;  // of each slot of the window
 };
