@@ -23,7 +23,7 @@ constexpr std::string_view kBlanks = " \t\r";
 constexpr std::array<std::string_view, 5> kLevelWords = {name(LogLevel::none), name(LogLevel::error), name(LogLevel::warn),
                                                          name(LogLevel::info), name(LogLevel::trace)};
 constexpr std::array<std::string_view, 2> kTunerWords = {name(Tuner::model), name(Tuner::rules)};
-constexpr std::array<std::string_view, 4> kKernelWords = {"scalar", "sse4", "avx2", "avx512"};
+constexpr std::array<std::string_view, 5> kKernelWords = {"scalar", "sse4", "avx2", "avx512", "neon"};
 
 // Facts that the launcher tells its ranks.
 constexpr std::array<std::string_view, 3> kLaunchNames = {"HCOMM_RANK", "HCOMM_SIZE", "HCOMM_JOB"};
@@ -128,7 +128,7 @@ constexpr auto kRows = std::to_array<Row>({
      [](std::string_view text, Settings& settings) { return read_word(text, kTunerWords, settings.tuner); },
      [](const Settings& settings) { return std::string(name(settings.tuner)); },
      kTunerWords},
-    {{"HCOMM_KERNELS", "scalar, sse4, avx2 or avx512", "", "instruction set of the kernels; the best here if empty", false},
+    {{"HCOMM_KERNELS", "scalar, sse4, avx2, avx512 or neon", "", "instruction set of the kernels; the best here if empty", false},
      read_kernels,
      nullptr,
      kKernelWords},
