@@ -42,7 +42,7 @@ class [[nodiscard]] Status {
 template <class T>
 class [[nodiscard]] Result {
  public:
-  Result(T value) : value_(std::move(value)) {}
+  Result(T held) : value_(std::move(held)) {}
   Result(Status failure) : status_(std::move(failure)) { HCOMM_ASSERT(!status_.ok()); }
 
   bool ok() const noexcept { return status_.ok(); }

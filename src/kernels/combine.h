@@ -37,6 +37,9 @@ struct CombineTarget {
   bool is_partial = false;
 };
 
+// Of one combine; at least one. Targets may be none.
+inline constexpr std::size_t kMaxCombineSources = 4096;
+
 using CombineKernel = void (*)(std::span<const CombineSource> sources, std::span<const CombineTarget> targets,
                                std::size_t elements, Store store) noexcept;
 

@@ -1,0 +1,191 @@
+// The tree over a group of sources, in registers. Compiled once per instruction set.
+#if defined(HCOMM_KERNELS_GROUP_INL_H) == defined(HWY_TARGET_TOGGLE)
+#ifdef HCOMM_KERNELS_GROUP_INL_H
+#undef HCOMM_KERNELS_GROUP_INL_H
+#else
+#define HCOMM_KERNELS_GROUP_INL_H
+#endif
+
+#include <bit>
+
+#include "hwy/highway.h"
+#include "kernels/group.h"
+#include "kernels/lanes_inl.h"
+#include "kernels/sets.h"
+
+#if HWY_TARGET != HWY_SCALAR
+
+HWY_BEFORE_NAMESPACE();
+namespace hcomm::HWY_NAMESPACE {
+
+struct Sum {
+  template <class D>
+  static HWY_INLINE hn::Vec<D> apply(D, hn::Vec<D> a, hn::Vec<D> b) {
+    return hn::Add(a, b);
+  }
+};
+
+// The vector minimum of two floats is, depending on the machine, the second operand or a NaN if one of them is a NaN, and
+// either operand if both are zeros. Taken both ways round it becomes exact: two zeros give both signs, and where a NaN is
+// involved the two differ, or are both NaN.
+struct Min {
+  template <class D>
+  static HWY_INLINE hn::Vec<D> apply(D, hn::Vec<D> a, hn::Vec<D> b) {
+    if constexpr (hwy::IsFloat<hn::TFromD<D>>()) {
+      return hn::Or(hn::Min(a, b), hn::Min(b, a));  // either -0 makes -0; a NaN stays one under `or`
+    } else {
+      return hn::Min(a, b);
+    }
+  }
+};
+
+struct Max {
+  template <class D>
+  static HWY_INLINE hn::Vec<D> apply(D d, hn::Vec<D> a, hn::Vec<D> b) {
+    if constexpr (hwy::IsFloat<hn::TFromD<D>>()) {
+      const auto one_way = hn::Max(a, b);
+      const auto other_way = hn::Max(b, a);
+      const auto either = hn::And(one_way, other_way);  // either +0 makes +0
+      return hn::IfThenElse(hn::Ne(one_way, other_way), hn::NaN(d), either);
+    } else {
+      return hn::Max(a, b);
+    }
+  }
+};
+
+template <class D>
+HWY_INLINE hn::Vec<D> canonical(D d, hn::Vec<D> value) {
+  if constexpr (hwy::IsFloat<hn::TFromD<D>>()) {
+    const hn::RebindToUnsigned<D> du;
+    using Bits = hn::TFromD<decltype(du)>;
+    const Bits nan = sizeof(Bits) == 4 ? static_cast<Bits>(kFloatNan) : static_cast<Bits>(kDoubleNan);
+    return hn::IfThenElse(hn::Ne(value, value), hn::BitCast(d, hn::Set(du, nan)), value);
+  } else {
+    return value;
+  }
+}
+
+// Leaves [first, first + count) at an element, in the partial format.
+template <class Lanes, class Op, std::size_t kFirst, std::size_t kCount, class D>
+HWY_INLINE hn::Vec<D> tree(D d, const std::byte* const* leaves, std::size_t at) {
+  if constexpr (kCount == 1) {
+    return Lanes::widen(d, leaves[kFirst] + at * Lanes::kElementBytes);
+  } else {
+    constexpr std::size_t kLeft = std::bit_floor(kCount - 1);
+    const auto left = tree<Lanes, Op, kFirst, kLeft>(d, leaves, at);
+    return Op::apply(d, left, tree<Lanes, Op, kFirst + kLeft, kCount - kLeft>(d, leaves, at));
+  }
+}
+
+template <class Lanes, class Op, std::size_t kCount, class D>
+HWY_INLINE void step(D d, const Group& group, const std::byte* const* leaves, std::size_t left_count, std::byte* result,
+                     bool result_is_partial, std::size_t at) {
+  using Partial = typename Lanes::Partial;
+  auto value = tree<Lanes, Op, 0, kCount>(d, leaves, at);
+  for (std::size_t i = 0; i < left_count; ++i) {
+    value = Op::apply(d, load_raw(d, group.lefts[i] + at * sizeof(Partial)), value);
+  }
+  value = canonical(d, value);
+  if (result_is_partial) {
+    store_raw(d, value, result + at * sizeof(Partial));
+  } else {
+    Lanes::narrow(d, value, result + at * Lanes::kElementBytes);
+  }
+}
+
+// Whole vectors, then quarters of the widest, then single elements. All by the same steps, so the same bits.
+template <class Lanes, class Op, std::size_t kCount>
+void run(const Group& group, std::size_t elements) {
+  using Partial = typename Lanes::Partial;
+  const hn::ScalableTag<Partial> full;
+  const hn::CappedTag<Partial, 16 / sizeof(Partial)> quarter;
+  const hn::CappedTag<Partial, 1> single;
+  const std::byte* leaves[kCount];  // a copy, so that the pointers stay in registers
+  for (std::size_t i = 0; i < kCount; ++i) leaves[i] = group.leaves[i];
+  const std::size_t lefts = group.left_count;
+  std::byte* const result = group.result;
+  const bool partial = group.result_is_partial || Lanes::kElementBytes == sizeof(Partial);
+  std::size_t at = 0;
+  for (; at + hn::Lanes(full) <= elements; at += hn::Lanes(full)) {
+    step<Lanes, Op, kCount>(full, group, leaves, lefts, result, partial, at);
+  }
+  for (; at + hn::Lanes(quarter) <= elements; at += hn::Lanes(quarter)) {
+    step<Lanes, Op, kCount>(quarter, group, leaves, lefts, result, partial, at);
+  }
+  for (; at < elements; ++at) step<Lanes, Op, kCount>(single, group, leaves, lefts, result, partial, at);
+}
+
+template <class Lanes, class Op>
+void combine_group(const Group& group, std::size_t elements) noexcept {
+  switch (group.leaf_count) {
+    case 1: return run<Lanes, Op, 1>(group, elements);
+    case 2: return run<Lanes, Op, 2>(group, elements);
+    case 3: return run<Lanes, Op, 3>(group, elements);
+    case 4: return run<Lanes, Op, 4>(group, elements);
+    case 5: return run<Lanes, Op, 5>(group, elements);
+    case 6: return run<Lanes, Op, 6>(group, elements);
+    case 7: return run<Lanes, Op, 7>(group, elements);
+    case 8: return run<Lanes, Op, 8>(group, elements);
+  }
+  unreachable();
+}
+
+template <class Lanes>
+void widen_run(std::byte* target, const std::byte* source, std::size_t elements) noexcept {
+  const hn::ScalableTag<float> full;
+  const hn::CappedTag<float, 1> single;
+  std::size_t at = 0;
+  for (; at + hn::Lanes(full) <= elements; at += hn::Lanes(full)) {
+    store_raw(full, Lanes::widen(full, source + at * 2), target + at * 4);
+  }
+  for (; at < elements; ++at) store_raw(single, Lanes::widen(single, source + at * 2), target + at * 4);
+}
+
+template <class Lanes>
+void narrow_run(std::byte* target, const std::byte* source, std::size_t elements) noexcept {
+  const hn::ScalableTag<float> full;
+  const hn::CappedTag<float, 1> single;
+  std::size_t at = 0;
+  for (; at + hn::Lanes(full) <= elements; at += hn::Lanes(full)) {
+    Lanes::narrow_copy(full, load_raw(full, source + at * 4), target + at * 2);
+  }
+  for (; at < elements; ++at) Lanes::narrow_copy(single, load_raw(single, source + at * 4), target + at * 2);
+}
+
+template <class Lanes, class Op>
+constexpr Recipe recipe() {
+  using Partial = typename Lanes::Partial;
+  Recipe made = {.element_bytes = Lanes::kElementBytes,
+                 .partial_bytes = sizeof(Partial),
+                 .is_float = hwy::IsFloat<Partial>(),
+                 .combine_elements = combine_group<Lanes, Op>,
+                 .combine_partials = combine_group<SameLanes<Partial>, Op>,
+                 .widen = nullptr,
+                 .narrow = nullptr};
+  if constexpr (Lanes::kElementBytes != sizeof(Partial)) {
+    made.widen = widen_run<Lanes>;
+    made.narrow = narrow_run<Lanes>;
+  }
+  return made;
+}
+
+template <class Lanes, class Op>
+void kernel(std::span<const CombineSource> sources, std::span<const CombineTarget> targets, std::size_t elements,
+            Store store) noexcept {
+  static constexpr Recipe kRecipe = recipe<Lanes, Op>();
+  combine_by_recipe(kRecipe, sources, targets, elements, store);
+}
+
+template <class Lanes>
+CombineKernel kernel_for(hcommRedOp_t op) {
+  if (op == hcommSum) return kernel<Lanes, Sum>;
+  if (op == hcommMin) return kernel<Lanes, Min>;
+  if (op == hcommMax) return kernel<Lanes, Max>;
+  return nullptr;
+}
+
+}  // namespace hcomm::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif  // HWY_TARGET != HWY_SCALAR
+#endif  // per-target include guard

@@ -1,0 +1,176 @@
+// How elements become vector lanes and lanes become elements. Compiled once per instruction set.
+#if defined(HCOMM_KERNELS_LANES_INL_H) == defined(HWY_TARGET_TOGGLE)
+#ifdef HCOMM_KERNELS_LANES_INL_H
+#undef HCOMM_KERNELS_LANES_INL_H
+#else
+#define HCOMM_KERNELS_LANES_INL_H
+#endif
+
+#include <cstring>
+
+#include "hwy/highway.h"
+#include "kernels/half.h"
+
+#if HWY_TARGET != HWY_SCALAR
+
+HWY_BEFORE_NAMESPACE();
+namespace hcomm::HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+// A tag with one lane touches exactly one element; all tags take any alignment.
+template <class D, class T = hn::TFromD<D>>
+HWY_INLINE hn::Vec<D> load_raw(D d, const std::byte* from) {
+  if constexpr (hn::MaxLanes(D()) == 1) {
+    T value;
+    std::memcpy(&value, from, sizeof(T));
+    return hn::Set(d, value);
+  } else {
+    return hn::LoadU(d, reinterpret_cast<const T*>(from));
+  }
+}
+
+template <class D, class T = hn::TFromD<D>>
+HWY_INLINE void store_raw(D d, hn::Vec<D> value, std::byte* to) {
+  if constexpr (hn::MaxLanes(D()) == 1) {
+    const T lane = hn::GetLane(value);
+    std::memcpy(to, &lane, sizeof(T));
+  } else {
+    hn::StoreU(value, d, reinterpret_cast<T*>(to));
+  }
+}
+
+// The kinds of element. Partial: what lanes hold. narrow() is for results, whose NaNs are canonical; narrow_copy() keeps
+// payloads. The integer steps are those of half.h.
+template <class T>
+struct SameLanes {
+  using Partial = T;
+  static constexpr std::size_t kElementBytes = sizeof(T);
+
+  template <class D>
+  static HWY_INLINE hn::Vec<D> widen(D d, const std::byte* from) {
+    return load_raw(d, from);
+  }
+  template <class D>
+  static HWY_INLINE void narrow(D d, hn::Vec<D> value, std::byte* to) {
+    store_raw(d, value, to);
+  }
+};
+
+template <class D>  // D: float
+HWY_INLINE hn::Vec<hn::RebindToUnsigned<D>> load_half(D, const std::byte* from) {
+  return hn::PromoteTo(hn::RebindToUnsigned<D>(), load_raw(hn::Rebind<std::uint16_t, D>(), from));
+}
+
+template <class D>  // D: float; lanes are at most 0xFFFF
+HWY_INLINE void store_half(D, hn::Vec<hn::RebindToUnsigned<D>> lanes, std::byte* to) {
+  const hn::Rebind<std::uint16_t, D> halves;
+  store_raw(halves, hn::TruncateTo(halves, lanes), to);
+}
+
+struct Bfloat16Lanes {
+  using Partial = float;
+  static constexpr std::size_t kElementBytes = 2;
+
+  template <class D>
+  static HWY_INLINE hn::Vec<D> widen(D d, const std::byte* from) {
+    return hn::BitCast(d, hn::ShiftLeft<16>(load_half(d, from)));
+  }
+  template <class D>
+  static HWY_INLINE void narrow(D d, hn::Vec<D> value, std::byte* to) {
+    store_half(d, rounded(d, value), to);  // a canonical NaN rounds to a canonical one
+  }
+  template <class D>
+  static HWY_INLINE void narrow_copy(D d, hn::Vec<D> value, std::byte* to) {
+    const hn::RebindToUnsigned<D> du;
+    const hn::RebindToSigned<D> di;
+    const auto bits = hn::BitCast(du, value);
+    const auto magnitude = hn::BitCast(di, hn::And(bits, hn::Set(du, ~kFloatSign)));
+    const auto is_nan = hn::Gt(magnitude, hn::Set(di, static_cast<std::int32_t>(kFloatInfinity)));
+    const auto quiet = hn::Or(hn::ShiftRight<16>(bits), hn::Set(du, kBfloat16Quiet));
+    store_half(d, hn::IfThenElse(hn::RebindMask(du, is_nan), quiet, rounded(d, value)), to);
+  }
+
+ private:
+  template <class D>
+  static HWY_INLINE hn::Vec<hn::RebindToUnsigned<D>> rounded(D, hn::Vec<D> value) {
+    const hn::RebindToUnsigned<D> du;
+    const auto bits = hn::BitCast(du, value);
+    const auto odd = hn::And(hn::ShiftRight<16>(bits), hn::Set(du, 1));
+    return hn::ShiftRight<16>(hn::Add(hn::Add(bits, hn::Set(du, 0x7FFF)), odd));
+  }
+};
+
+struct Float16Lanes {
+  using Partial = float;
+  static constexpr std::size_t kElementBytes = 2;
+
+  // A subnormal is an integer times 2^-24: it is converted exactly, and its exponent lowered by 24; zero stays zero.
+  template <class D>
+  static HWY_INLINE hn::Vec<D> widen(D d, const std::byte* from) {
+    const hn::RebindToUnsigned<D> du;
+    const hn::RebindToSigned<D> di;
+    const auto half = load_half(d, from);
+    const auto magnitude = hn::And(half, hn::Set(du, 0x7FFF));
+    const auto sign = hn::ShiftLeft<16>(hn::Xor(half, magnitude));
+    const auto ordered = hn::BitCast(di, magnitude);  // below 2^15, so the order is the same
+    const auto scaled = hn::ShiftLeft<kFloat16Shift>(magnitude);
+    const auto normal = hn::Add(scaled, hn::Set(du, kFloat16Bias));
+    const auto special = hn::Or(scaled, hn::Set(du, kFloatInfinity));
+    const auto counted = hn::BitCast(di, hn::ConvertTo(d, ordered));
+    const auto lowered = hn::Sub(counted, hn::Set(di, 24 << 23));
+    const auto subnormal = hn::BitCast(du, hn::Max(lowered, hn::Zero(di)));
+    const auto is_special = hn::Gt(ordered, hn::Set(di, 0x7BFF));
+    const auto is_subnormal = hn::Gt(hn::Set(di, 0x0400), ordered);
+    auto bits = hn::IfThenElse(hn::RebindMask(du, is_special), special, normal);
+    bits = hn::IfThenElse(hn::RebindMask(du, is_subnormal), subnormal, bits);
+    return hn::BitCast(d, hn::Or(bits, sign));
+  }
+  template <class D>
+  static HWY_INLINE void narrow(D d, hn::Vec<D> value, std::byte* to) {
+    const hn::RebindToUnsigned<D> du;
+    store_half(d, rounded(d, value, hn::Set(du, kFloat16Infinity | kFloat16Quiet)), to);
+  }
+  template <class D>
+  static HWY_INLINE void narrow_copy(D d, hn::Vec<D> value, std::byte* to) {
+    const hn::RebindToUnsigned<D> du;
+    const auto payload = hn::And(hn::ShiftRight<kFloat16Shift>(hn::BitCast(du, value)), hn::Set(du, 0x03FF));
+    store_half(d, rounded(d, value, hn::Or(payload, hn::Set(du, kFloat16Infinity | kFloat16Quiet))), to);
+  }
+
+ private:
+  template <class D, class U = hn::Vec<hn::RebindToUnsigned<D>>>
+  static HWY_INLINE U rounded(D, hn::Vec<D> value, U nan) {
+    const hn::RebindToUnsigned<D> du;
+    const hn::RebindToSigned<D> di;
+    const auto bits = hn::BitCast(du, value);
+    const auto magnitude = hn::And(bits, hn::Set(du, ~kFloatSign));
+    const auto sign = hn::ShiftRight<16>(hn::Xor(bits, magnitude));
+    const auto ordered = hn::BitCast(di, magnitude);  // the sign is gone, so the order is the same
+    const auto clamped = hn::Min(magnitude, hn::Set(du, kFloat16Overflow));
+    const auto odd = hn::And(hn::ShiftRight<kFloat16Shift>(clamped), hn::Set(du, 1));
+    auto half = hn::ShiftRight<kFloat16Shift>(hn::Add(hn::Add(clamped, hn::Set(du, 0x0FFF - kFloat16Bias)), odd));
+    const auto is_nan = hn::Gt(ordered, hn::Set(di, static_cast<std::int32_t>(kFloatInfinity)));
+    const auto is_small = hn::Gt(hn::Set(di, static_cast<std::int32_t>(kFloat16SmallestNormal)), ordered);
+    if (!hn::AllFalse(di, is_small)) half = hn::IfThenElse(hn::RebindMask(du, is_small), subnormal(du, magnitude), half);
+    return hn::Or(hn::IfThenElse(hn::RebindMask(du, is_nan), nan, half), sign);
+  }
+
+  // Below 2^-14 the mantissa is shifted by what the exponent asks for; 31 and more bits leave nothing.
+  template <class DU>
+  static HWY_INLINE hn::Vec<DU> subnormal(DU du, hn::Vec<DU> magnitude) {
+    const auto one = hn::Set(du, 1);
+    const auto exponent = hn::Min(hn::ShiftRight<23>(magnitude), hn::Set(du, 112));
+    const auto shift = hn::Min(hn::Sub(hn::Set(du, 126), exponent), hn::Set(du, 31));
+    const auto mantissa = hn::Or(hn::And(magnitude, hn::Set(du, 0x007F'FFFF)), hn::Set(du, 0x0080'0000));
+    const auto odd = hn::And(hn::Shr(mantissa, shift), one);
+    const auto half_ulp = hn::Shl(one, hn::Sub(shift, one));
+    return hn::Shr(hn::Add(hn::Add(mantissa, hn::Sub(half_ulp, one)), odd), shift);
+  }
+};
+
+}  // namespace hcomm::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif  // HWY_TARGET != HWY_SCALAR
+#endif  // per-target include guard
