@@ -1,0 +1,38 @@
+// Owns one file descriptor.
+#pragma once
+
+#include <unistd.h>
+
+#include <utility>
+
+namespace hcomm {
+
+class Descriptor {
+ public:
+  Descriptor() = default;
+  explicit Descriptor(int number) : number_(number) {}
+  Descriptor(Descriptor&& other) noexcept : number_(other.release()) {}
+  Descriptor& operator=(Descriptor&& other) noexcept {
+    if (this != &other) {
+      reset();
+      number_ = other.release();
+    }
+    return *this;
+  }
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  ~Descriptor() { reset(); }
+
+  int get() const { return number_; }
+  bool open() const { return number_ >= 0; }
+  int release() { return std::exchange(number_, -1); }
+  void reset() {
+    if (number_ >= 0) close(number_);
+    number_ = -1;
+  }
+
+ private:
+  int number_ = -1;
+};
+
+}  // namespace hcomm

@@ -1,0 +1,142 @@
+#include "bootstrap/join.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+
+#include "bootstrap/round.h"
+#include "bootstrap/socket.h"
+
+namespace hcomm {
+namespace {
+
+// After giving up, how long the coordinator has to say who is missing.
+constexpr TimeNs kLastWordWithin = 2 * kSecond;
+
+Status check(const JoinOptions& options) {
+  if (options.ranks < 1 || options.ranks > kMaxMeetingRanks) {
+    return Status::failure(hcommInvalidArgument,
+                           "size is " + std::to_string(options.ranks) + "; legal are 1 to " + std::to_string(kMaxMeetingRanks));
+  }
+  if (options.rank < 0 || options.rank >= options.ranks) {
+    return Status::failure(hcommInvalidArgument, "rank is " + std::to_string(options.rank) + "; with size " +
+                                                     std::to_string(options.ranks) + " legal are 0 to " +
+                                                     std::to_string(options.ranks - 1));
+  }
+  if (options.agreement.size() > kMaxAgreementBytes) {
+    return Status::failure(hcommInvalidArgument, "the settings that ranks must agree on have " +
+                                                     std::to_string(options.agreement.size()) + " bytes; at most " +
+                                                     std::to_string(kMaxAgreementBytes) + " are legal");
+  }
+  return {};
+}
+
+// Before the secret leaves this process: whoever listens must be of this user.
+Status check_coordinator(const Descriptor& socket) {
+  const std::optional<PeerProcess> peer = peer_process(socket);
+  if (peer.has_value() && peer->uid == geteuid()) return {};
+  const std::string who = peer.has_value() ? "user " + std::to_string(peer->uid) : "an unknown user";
+  return Status::failure(hcommInvalidUsage, "the meeting is served by " + who + ", and this process runs as user " +
+                                                std::to_string(geteuid()) + "; run all ranks as one user");
+}
+
+Result<Meeting> enter(Packet& packet, const Answer& answer, const JoinOptions& options, const Facts& self) {
+  if (packet.descriptors_lost || !packet.descriptors[0].open() || !packet.descriptors[1].open()) {
+    return Status::failure(hcommSystemError,
+                           "this process has no free descriptors for the shared segment (raise the limit with ulimit -n)");
+  }
+  if (answer.ranks != options.ranks || answer.context != options.round) {
+    return Status::failure(hcommRemoteError, "the coordinator answered for another meeting");
+  }
+  Result<std::vector<std::byte>> table = read_sealed(packet.descriptors[1], member_table_bytes(answer.ranks));
+  if (!table.ok()) return std::move(table).status();
+  Result<std::vector<Member>> members = parse_members(table.value(), answer.ranks);
+  if (!members.ok()) return std::move(members).status().during("reading the table of members");
+  if (members.value()[static_cast<std::size_t>(options.rank)].facts != self) {
+    return Status::failure(hcommRemoteError, "the coordinator takes another process for this rank");
+  }
+  Meeting meeting;
+  meeting.segment = std::move(packet.descriptors[0]);
+  meeting.context = answer.context;
+  meeting.members = std::move(members).value();
+  return meeting;
+}
+
+Status coordinator_ended() {
+  return Status::failure(hcommRemoteError,
+                         "the process that serves the meeting ended before all ranks had arrived, or this rank was refused");
+}
+
+// Waits for the answer, tells the user who is awaited, and gives up at the deadline.
+class Waiter {
+ public:
+  Waiter(const Descriptor& socket, const JoinOptions& options, const Facts& self, TimeNs start)
+      : socket_(socket), options_(options), self_(self), start_(start), deadline_(add_saturated(start, options.timeout_ns)),
+        ask_at_(add_saturated(start, options.progress_every_ns)) {}
+
+  Result<Meeting> run() {
+    for (;;) {
+      const TimeNs until = gave_up_ ? add_saturated(deadline_, kLastWordWithin) : std::min(deadline_, ask_at_);
+      if (!wait_readable(socket_, until)) {
+        if (gave_up_)
+          return Status::failure(hcommTimeout, "the coordinator did not answer within " + duration_text(options_.timeout_ns));
+        ask();
+        continue;
+      }
+      Packet packet = receive_packet(socket_, buffer_);
+      if (packet.state == Received::nothing) continue;
+      if (packet.state == Received::end) return coordinator_ended();
+      Result<Answer> answer = parse_answer(packet.bytes);
+      if (!answer.ok()) return std::move(answer).status().during("reading the coordinator's answer");
+      switch (answer.value().kind) {
+        case AnswerKind::news:    tell(answer.value().text); continue;
+        case AnswerKind::refusal: return Status::failure(answer.value().code, answer.value().text);
+        case AnswerKind::welcome: return enter(packet, answer.value(), options_, self_);
+      }
+    }
+  }
+
+ private:
+  void ask() {
+    const TimeNs now = clock_.now();
+    gave_up_ = now >= deadline_;
+    if (!gave_up_) ask_at_ = add_saturated(now, options_.progress_every_ns);
+    const Ask question{.kind = gave_up_ ? AskKind::give_up : AskKind::who, .timeout_ns = options_.timeout_ns};
+    send_packet(socket_, to_bytes(question));
+  }
+
+  void tell(std::string_view news) {
+    if (!options_.progress) return;
+    const std::string limit = deadline_ == kNever ? "" : " of at most " + duration_text(options_.timeout_ns);
+    options_.progress("rank " + std::to_string(options_.rank) + " has waited for " +
+                      duration_text((clock_.now() - start_) / kSecond * kSecond) + limit + ": " + std::string(news));
+  }
+
+  const MonotonicClock clock_;
+  const Descriptor& socket_;
+  const JoinOptions& options_;
+  const Facts& self_;
+  const TimeNs start_;
+  const TimeNs deadline_;
+  TimeNs ask_at_;
+  bool gave_up_ = false;
+  std::array<std::byte, kMaxMessageBytes + 1> buffer_;
+};
+
+}  // namespace
+
+Result<Meeting> join(const JobId& id, const JoinOptions& options) {
+  if (Status status = check(options); !status.ok()) return status;
+  const TimeNs start = MonotonicClock().now();
+  Result<Descriptor> socket = connect_to(id, add_saturated(start, options.timeout_ns));
+  if (!socket.ok()) return std::move(socket).status();
+  if (Status status = check_coordinator(socket.value()); !status.ok()) return status;
+  const Facts self = own_facts();
+  const Hello hello{
+      .round = options.round, .rank = options.rank, .ranks = options.ranks, .facts = self, .agreement = options.agreement};
+  if (send_packet(socket.value(), to_bytes(hello, id)) != Sent::yes) return coordinator_ended();
+  return Waiter(socket.value(), options, self, start).run();
+}
+
+}  // namespace hcomm

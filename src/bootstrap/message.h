@@ -1,0 +1,89 @@
+// The words between a rank and its coordinator, and their bytes. Each message is one packet of one fixed-size struct in the
+// host's own byte order (both ends are on one host); parsing checks every field and allocates nothing that a peer could size.
+//
+//   rank                                     coordinator
+//    |-- Hello (who I am, the secret) -------->|
+//    |-- Ask who (every few seconds) --------->|
+//    |<------------------- Answer news --------|   who is missing
+//    |-- Ask give_up (deadline) -------------->|   ends the round for all who wait in it
+//    |<------------------- Answer refusal -----|   a code and a text
+//    |<------------------- Answer welcome -----|   with two descriptors: the segment, the sealed table of members
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/bytes.h"
+#include "base/clock.h"
+#include "base/status.h"
+#include "bootstrap/facts.h"
+#include "bootstrap/job_id.h"
+
+namespace hcomm {
+
+inline constexpr std::uint32_t kProtocolVersion = 1;
+inline constexpr int kMaxMeetingRanks = 4096;
+inline constexpr std::size_t kMaxAgreementBytes = 2048;
+inline constexpr std::size_t kMaxAnswerText = 2048;
+inline constexpr std::size_t kMaxMessageBytes = 4096;
+
+struct Hello {
+  std::uint64_t round = 0;
+  std::int32_t rank = 0;
+  std::int32_t ranks = 0;
+  Facts facts;
+  std::string agreement;  // knobs that must agree: "NAME=value;NAME=value"
+};
+
+enum class AskKind : std::uint32_t { who = 2, give_up = 3 };
+struct Ask {
+  AskKind kind = AskKind::who;
+  TimeNs timeout_ns = 0;  // how long the asker was ready to wait
+};
+
+enum class AnswerKind : std::uint32_t { news = 4, refusal = 5, welcome = 6 };
+struct Answer {
+  AnswerKind kind = AnswerKind::news;
+  hcommResult_t code = hcommSuccess;  // of a refusal
+  std::int32_t ranks = 0;             // of a welcome
+  std::uint64_t context = 0;          // of a welcome
+  std::string text;                   // cut at kMaxAnswerText
+};
+
+// One rank as all others see it.
+struct Member {
+  Facts facts;
+  std::int32_t visible_pid = 0;  // as the coordinator's pid namespace knows it; 0: not at all
+
+  friend bool operator==(const Member&, const Member&) = default;
+};
+
+// The first bytes of a hello, the same in all versions: they tell a stray from a rank of another build.
+struct Greeting {
+  std::uint32_t version = 0;
+  std::array<std::byte, 32> secret{};
+};
+Result<Greeting> parse_greeting(ConstBytes bytes);
+
+std::vector<std::byte> to_bytes(const Hello& hello, const JobId& id);
+Result<Hello> parse_hello(ConstBytes bytes);
+
+std::vector<std::byte> to_bytes(const Ask& ask);
+Result<Ask> parse_ask(ConstBytes bytes);
+
+std::vector<std::byte> to_bytes(const Answer& answer);
+Result<Answer> parse_answer(ConstBytes bytes);
+
+// The table of members: one record of fixed size for each rank, in rank order.
+std::size_t member_table_bytes(int ranks);
+std::vector<std::byte> to_bytes(const std::vector<Member>& members);
+Result<std::vector<Member>> parse_members(ConstBytes bytes, int ranks);
+
+// Bytes of a peer as text that is safe to print: anything but printable ASCII becomes '?'.
+std::string printable(std::string_view text);
+
+}  // namespace hcomm

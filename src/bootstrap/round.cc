@@ -1,0 +1,142 @@
+#include "bootstrap/round.h"
+
+#include <algorithm>
+#include <map>
+
+namespace hcomm {
+namespace {
+
+constexpr std::size_t kMaxListText = 200;
+
+std::string rank_text(int rank, const Member& member) {
+  return "rank " + std::to_string(rank) + " (pid " + std::to_string(member.facts.pid) + ")";
+}
+
+// A knob's entry begins at the start or after ";HCOMM_": values may hold ';'.
+std::map<std::string_view, std::string_view> knob_entries(std::string_view text) {
+  constexpr std::string_view separator = ";HCOMM_";
+  std::map<std::string_view, std::string_view> entries;
+  while (!text.empty()) {
+    const std::string_view entry = text.substr(0, text.find(separator));
+    text.remove_prefix(std::min(text.size(), entry.size() + 1));
+    const std::size_t equals = std::min(entry.find('='), entry.size());
+    entries[entry.substr(0, equals)] = entry.substr(std::min(entry.size(), equals + 1));
+  }
+  return entries;
+}
+
+std::string on_rank(const std::map<std::string_view, std::string_view>& entries, std::string_view name, int rank) {
+  const auto found = entries.find(name);
+  const std::string value = found == entries.end() ? "unset" : "'" + std::string(found->second) + "'";
+  return value + " on rank " + std::to_string(rank);
+}
+
+}  // namespace
+
+std::string disagreement(std::string_view left, int left_rank, std::string_view right, int right_rank) {
+  if (left == right) return {};
+  const auto left_entries = knob_entries(left);
+  const auto right_entries = knob_entries(right);
+  auto names = left_entries;
+  names.insert(right_entries.begin(), right_entries.end());
+  for (const auto& [knob, unused] : names) {
+    const auto here = left_entries.find(knob);
+    const auto there = right_entries.find(knob);
+    if (here != left_entries.end() && there != right_entries.end() && here->second == there->second) continue;
+    return std::string(knob) + " is " + on_rank(left_entries, knob, left_rank) + " and " +
+           on_rank(right_entries, knob, right_rank);
+  }
+  return "the settings are '" + std::string(left) + "' on rank " + std::to_string(left_rank) + " and '" + std::string(right) +
+         "' on rank " + std::to_string(right_rank);
+}
+
+std::string duration_text(TimeNs duration) {
+  if (duration % kSecond == 0) return std::to_string(duration / kSecond) + " s";
+  if (duration < kSecond) return std::to_string(duration / kMillisecond) + " ms";
+  return std::to_string(duration / kSecond) + "." + std::to_string(duration % kSecond / (kSecond / 10)) + " s";
+}
+
+Admission Round::check_agreement(const Hello& hello) const {
+  for (std::size_t rank = 0; rank < arrivals_.size(); ++rank) {
+    if (!arrivals_[rank].has_value()) continue;
+    const std::string difference = disagreement(arrivals_[rank]->agreement, static_cast<int>(rank), hello.agreement, hello.rank);
+    if (difference.empty()) return {};  // all that arrived before agree with each other
+    return {Status::failure(hcommMismatch, difference + "; it must be the same on all ranks"), true};
+  }
+  return {};
+}
+
+Admission Round::admit(const Hello& hello, int visible_pid, int connection) {
+  const Member member{hello.facts, visible_pid};
+  const std::string who = rank_text(hello.rank, member);
+  if (hello.ranks != ranks()) {
+    return {Status::failure(hcommMismatch, "the ranks do not agree on how many they are: " + who + " says " +
+                                               std::to_string(hello.ranks) + ", the others " + std::to_string(ranks())),
+            true};
+  }
+  if (hello.rank < 0 || hello.rank >= ranks()) {
+    return {Status::failure(hcommInvalidArgument,
+                            who + " is out of range; ranks are 0 to " + std::to_string(ranks() - 1)), false};
+  }
+  std::optional<Arrival>& place = arrivals_[static_cast<std::size_t>(hello.rank)];
+  if (place.has_value()) {
+    return {Status::failure(hcommInvalidUsage, "rank " + std::to_string(hello.rank) + " has joined already, as pid " +
+                                                   std::to_string(place->member.facts.pid) + "; pid " +
+                                                   std::to_string(hello.facts.pid) +
+                                                   " is refused: give each process a rank of its own"),
+            false};
+  }
+  if (Admission agreement = check_agreement(hello); !agreement.status.ok()) return agreement;
+  place = Arrival{connection, member, hello.agreement};
+  ++arrived_;
+  return {};
+}
+
+std::string Round::arrived_text() const {
+  return std::to_string(arrived_) + " of " + std::to_string(ranks()) + (ranks() == 1 ? " rank arrived" : " ranks arrived");
+}
+
+std::string Round::missing_text() const {
+  std::string text;
+  const auto absent = [&](int rank) { return rank < ranks() && !arrivals_[static_cast<std::size_t>(rank)].has_value(); };
+  for (int rank = 0; rank < ranks(); ++rank) {
+    if (!absent(rank)) continue;
+    if (text.size() > kMaxListText) return text + ", ...";
+    int last = rank;
+    while (absent(last + 1)) ++last;
+    if (!text.empty()) text += ", ";
+    text += std::to_string(rank);
+    if (last > rank) text += (last == rank + 1 ? ", " : "-") + std::to_string(last);
+    rank = last;
+  }
+  return text;
+}
+
+Status Round::timed_out(TimeNs waited) const {
+  return Status::failure(hcommTimeout, arrived_text() + " within " + duration_text(waited) + "; missing: " + missing_text() +
+                                           " (did they start? HCOMM_CONNECT_TIMEOUT sets how long to wait)");
+}
+
+Status Round::left(int rank) const {
+  const std::optional<Arrival>& place = arrivals_[static_cast<std::size_t>(rank)];
+  HCOMM_ASSERT(place.has_value());
+  return Status::failure(hcommRemoteError, rank_text(rank, place->member) + " left before all ranks had arrived (" +
+                                               arrived_text() + "; missing: " + missing_text() + ")");
+}
+
+std::vector<Member> Round::members() const {
+  HCOMM_ASSERT(complete());
+  std::vector<Member> members;
+  for (const std::optional<Arrival>& arrival : arrivals_) members.push_back(arrival->member);
+  return members;
+}
+
+std::vector<int> Round::connections() const {
+  std::vector<int> connections;
+  for (const std::optional<Arrival>& arrival : arrivals_) {
+    if (arrival.has_value()) connections.push_back(arrival->connection);
+  }
+  return connections;
+}
+
+}  // namespace hcomm

@@ -1,0 +1,54 @@
+// The few calls of abstract Unix packet sockets that a meeting needs. All descriptors are close-on-exec and non-blocking; EINTR
+// is never visible; SIGPIPE is never raised.
+#pragma once
+
+#include <sys/types.h>
+
+#include <array>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "base/bytes.h"
+#include "base/clock.h"
+#include "base/status.h"
+#include "bootstrap/descriptor.h"
+#include "bootstrap/job_id.h"
+
+namespace hcomm {
+
+Result<Descriptor> listen_at(const JobId& id);
+
+// Waits for a full backlog until `deadline`. A name that nobody listens at is an error at once: an id is made after its socket.
+Result<Descriptor> connect_to(const JobId& id, TimeNs deadline);
+
+// The other end as the kernel knows it: of an accepted connection who connected, of a made one who listens.
+struct PeerProcess {
+  pid_t pid = 0;  // 0: in a pid namespace that cannot be seen from here
+  uid_t uid = 0;
+};
+std::optional<PeerProcess> peer_process(const Descriptor& socket);
+
+enum class Sent : unsigned char { yes, later, never };
+// One packet, with up to 2 descriptors. `later`: the other end's queue is full, or too many descriptors are under way.
+Sent send_packet(const Descriptor& socket, ConstBytes packet, std::span<const int> descriptors = {});
+
+enum class Received : unsigned char { packet, nothing, end };
+struct Packet {
+  Received state = Received::nothing;
+  ConstBytes bytes;                        // of the buffer
+  std::array<Descriptor, 2> descriptors;   // sent with it
+  bool descriptors_lost = false;           // this process had no room for them
+};
+// A packet longer than the buffer arrives cut; a buffer of kMaxMessageBytes makes that malformed.
+Packet receive_packet(const Descriptor& socket, Bytes buffer);
+
+// Until readable or `deadline`; true when there is something to read (or the end).
+bool wait_readable(const Descriptor& socket, TimeNs deadline);
+
+// A file in memory with these contents that nobody can change any more.
+Result<Descriptor> sealed_memory(ConstBytes contents);
+// Reads such a file whole; refuses one of another size, or one that could still change.
+Result<std::vector<std::byte>> read_sealed(const Descriptor& file, std::size_t bytes);
+
+}  // namespace hcomm
