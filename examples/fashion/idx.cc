@@ -27,7 +27,8 @@ class GzipFile {
     std::error_code error;
     const std::uintmax_t bytes = std::filesystem::file_size(path, error);
     if (error) {
-      fail("cannot be read: " + error.message() + " (Debian's package dataset-fashion-mnist has it; --data names another folder)");
+      fail("cannot be read: " + error.message() +
+           " (Debian's package dataset-fashion-mnist has it; --data names another folder)");
     }
     if (bytes > kMaxBytes) fail("has more than 256 MiB");
     std::ifstream file(path, std::ios::binary);

@@ -29,7 +29,8 @@ hcomm::Communicator join(bool single) {
     return hcomm::Communicator::from_env();
   } catch (const hcomm::Error& error) {
     throw std::runtime_error(std::string(error.what()) +
-                             "\nstart it as: hcomm run -n 4 -- fashion [options], or with --single for one rank without a launcher");
+                             "\nstart it as: hcomm run -n 4 -- fashion [options]\n"
+                             "or with --single: one rank, without a launcher");
   }
 }
 
