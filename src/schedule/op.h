@@ -101,6 +101,15 @@ constexpr std::uint64_t step_value(std::uint64_t epoch, Phase phase) {
 enum class Lane : std::uint8_t { collective, point_to_point, control };
 inline constexpr int kLanes = 3;
 
+constexpr std::string_view name(Lane lane) {
+  switch (lane) {
+    case Lane::collective:     return "collective";
+    case Lane::point_to_point: return "point_to_point";
+    case Lane::control:        return "control";
+  }
+  unreachable();
+}
+
 struct Op {
   OpKind kind = OpKind::combine;
   Phase phase = Phase::filled;  // signal, await

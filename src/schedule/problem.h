@@ -52,4 +52,8 @@ struct Shape {
   friend bool operator==(const Shape&, const Shape&) = default;
 };
 
+// Epochs and steps belong to schedules that use a window. Others take no epoch: nobody in them could signal, and the next
+// one that looks back would wait for ever.
+constexpr bool uses_window(const Shape& shape) { return shape.slot_units > 0; }
+
 }  // namespace hcomm

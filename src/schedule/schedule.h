@@ -2,7 +2,8 @@
 //
 // A program has three sections. The prologue runs once, the body once per chunk, the epilogue once. Each chunk has an
 // epoch of its own; the prologue belongs to the first chunk's epoch and the epilogue to the last one's. A call
-// without elements has no chunks and runs nothing (a barrier has exactly one chunk, of no bytes).
+// without elements has no chunks and runs nothing (a barrier has exactly one chunk, of no bytes). A schedule that uses no
+// window (see uses_window) takes no epochs at all.
 //
 // Inside a program, ops start in program order. A combine, a signal and an await end before the next op starts; sends and
 // receives end on their own, and whoever needs that waits for them. At the end of each section's run (of each
