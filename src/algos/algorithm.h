@@ -15,7 +15,7 @@ struct Algorithm {
   Collective collective;
   bool (*supports)(const Problem& problem);  // for problems of its collective
   Shape (*shape)(const Problem& problem);
-  int (*rounds)(const Problem& problem);  // messages or flags in a row that the last rank waits for, per chunk
+  int (*rounds)(const Problem& problem);  // how many messages or flags in a row the last rank waits for, at most; per chunk
   std::string_view expression;            // equal for algorithms whose results have the same bits; "" if nothing is computed
   void (*write)(ProgramBuilder& self);
 };

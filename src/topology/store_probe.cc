@@ -19,7 +19,7 @@
 namespace hcomm {
 namespace {
 
-constexpr std::size_t kLines = 512;
+constexpr std::size_t kLines = 2048;
 constexpr int kRounds = 6;
 constexpr std::array kKinds = {store_regular, store_non_temporal, store_rep_movsb};
 
