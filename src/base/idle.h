@@ -39,13 +39,13 @@ class IdleLadder {
   int turns_ = 0;
 };
 
-// One polite instruction of a spin loop.
-inline void spin_pause() {
+// One polite instruction of a spin loop; nothing where none is known.
 #if defined(__x86_64__)
-  __builtin_ia32_pause();
+inline void spin_pause() { __builtin_ia32_pause(); }
 #elif defined(__aarch64__)
-  asm volatile("yield");
+inline void spin_pause() { asm volatile("yield"); }
+#else
+inline void spin_pause() {}
 #endif
-}
 
 }  // namespace hcomm
