@@ -12,7 +12,9 @@
 
 namespace hcomm {
 
-inline constexpr std::size_t kPageBytes = 4096;
+// The largest page that an ordinary mapping may have on any machine we run on; parts that are to lie on pages of their own are
+// aligned to it. Memory files are sparse, so it costs addresses, not memory.
+inline constexpr std::size_t kPageBytes = 64 << 10;
 
 // A position in a list of parts. The list is borrowed.
 template <class Part>

@@ -3,7 +3,6 @@
 #include <linux/futex.h>
 #include <pthread.h>
 #include <signal.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -17,6 +16,7 @@
 #include "base/clock.h"
 #include "transport/doorbell.h"
 #include "transport/futex.h"
+#include "transport/peer_windows.h"
 #include "transport/robust_pulses.h"
 
 namespace hcomm {
@@ -64,11 +64,6 @@ class Keeper {
 };
 
 constexpr std::uint32_t kRefused = UINT32_MAX;
-
-std::uint64_t pid_namespace() {
-  struct stat file{};
-  return stat("/proc/self/ns/pid", &file) == 0 ? static_cast<std::uint64_t>(file.st_ino) : 0;
-}
 
 void ring_everybody(const LifeLine& line) {
   for (int rank = 0; rank < line.ranks; ++rank) ring_always(line.doorbells[rank]);
@@ -138,7 +133,7 @@ Status Keeper::join(const LifeLine& line) {
     lines_.reserve(lines_.size() + 1);
     taken = pulses_.take(line.pulses[line.self], thread_id_.load());
     if (taken) lines_.push_back(line);
-    if (taken) line.pulses[line.self].pid_namespace.store(pid_namespace(), std::memory_order_relaxed);
+    if (taken) line.pulses[line.self].pid_namespace.store(own_pid_namespace(), std::memory_order_relaxed);
   }
   if (!taken) {
     if (was_empty) stop();
@@ -236,7 +231,7 @@ Status join_keeper(const LifeLine& line) { return Keeper::instance().join(line);
 void leave_keeper(const LifeLine& line) { Keeper::instance().leave(line); }
 
 void check_processes(const LifeLine& line) {
-  static const std::uint64_t own_namespace = pid_namespace();
+  static const std::uint64_t own_namespace = own_pid_namespace();
   if (own_namespace == 0) return;
   LifeLine watched = line;
   bool has_news = false;
