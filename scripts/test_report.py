@@ -6,9 +6,9 @@
   test_report.py sum LABEL=LOG... broken=TEXT...
                                          a line per run, the failures, and last "N passed, N failed[, N skipped]"
 
-SELECTION is "all", or names with commas of rooms (a test belongs to the room that its name begins with) and suites. The logs are
-those of `meson test`, a JSON object a line. What is counted: test cases where the program says how many ran (Catch2's
-summary, or a line "N passed, N failed"), else the program as one.
+SELECTION is "all", or names with commas: of suites, without the tidy tests; or of rooms, whose unit tests are meant (a test
+belongs to the room that its name begins with). The logs are those of `meson test`, a JSON object a line. What is counted: test
+cases where the program says how many ran (Catch2's summary, or a line "N passed, N failed"), else the program as one.
 """
 import json
 import os
@@ -27,12 +27,12 @@ def introspect(folder, what):
 
 
 def is_selected(test, selection):
-    suites = {suite.split(":")[-1] for suite in test["suite"]}
-    room = re.split(r"[^a-z]", test["name"])[0]
-    wanted = set(selection.split(","))
     if selection == "all":
         return True
-    return room in wanted or test["name"] in wanted or (bool(suites & wanted) and room != "tidy")
+    wanted = set(selection.split(","))
+    suites = {suite.split(":")[-1] for suite in test["suite"]}
+    room = re.split(r"[^a-z]", test["name"])[0]
+    return (room in wanted and "unit" in suites) or (room != "tidy" and bool(suites & wanted))
 
 
 def selected_tests(folder, selection):
@@ -43,8 +43,9 @@ def targets_of(folder, tests):
     folder = os.path.realpath(folder)
     files = {target["id"]: target["filename"] for target in introspect(folder, "targets")}
     paths = {path for test in tests for part in test.get("depends", []) for path in files.get(part, [])}
-    paths |= {part for test in tests for part in test["cmd"] if part.startswith(folder + os.sep)}
-    return sorted(os.path.relpath(path, folder) for path in paths)
+    paths |= {part for test in tests for part in test["cmd"]}
+    inside = [os.path.normpath(path) for path in paths if os.path.normpath(path).startswith(folder + os.sep)]
+    return sorted({os.path.relpath(path, folder) for path in inside})
 
 
 def count(test):
