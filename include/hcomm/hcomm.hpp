@@ -115,7 +115,8 @@ concept Target = Source<Range> && !std::is_const_v<std::remove_reference_t<std::
 template <class A, class B>
 concept SameElements = std::same_as<std::ranges::range_value_t<A>, std::ranges::range_value_t<B>>;
 
-enum class Op { sum = hcommSum, prod = hcommProd, max = hcommMax, min = hcommMin, avg = hcommAvg };
+// What this version can do with all ranks' elements. Integer sums wrap; a NaN wins in max and min.
+enum class Op { sum = hcommSum, max = hcommMax, min = hcommMin };
 
 // --- Memory ------------------------------------------------------------------------------------------------------------
 

@@ -109,8 +109,7 @@ TEST_CASE("every operation has its meaning") {
   std::atomic<int> wrong = 0;
   on_every_rank(3, [&](Communicator& comm) {
     using hcomm::Op;
-    for (const auto& [op, expected] :
-         {std::pair{Op::sum, 9.0}, {Op::prod, 24.0}, {Op::max, 4.0}, {Op::min, 2.0}, {Op::avg, 3.0}}) {
+    for (const auto& [op, expected] : {std::pair{Op::sum, 9.0}, {Op::max, 4.0}, {Op::min, 2.0}}) {
       std::array<double, 5> data;
       data.fill(comm.rank() + 2.0);
       comm.all_reduce(data, op);
