@@ -8,11 +8,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* In C++ the enumerations have a fixed type, so that a number which names nothing is still a value that can be refused. */
 #ifdef __cplusplus
+#define HCOMM_ENUM_TYPE : int
 extern "C" {
+#else
+#define HCOMM_ENUM_TYPE
 #endif
 
-typedef enum {
+typedef enum HCOMM_ENUM_TYPE {
   hcommSuccess = 0,
   hcommSystemError = 2,     /* the operating system refused something */
   hcommInternalError = 3,   /* a bug in hcomm */
@@ -26,7 +30,7 @@ typedef enum {
   hcommOutOfMemory = 11
 } hcommResult_t;
 
-typedef enum {
+typedef enum HCOMM_ENUM_TYPE {
   hcommInt8 = 0,
   hcommUint8 = 1,
   hcommInt32 = 2,
@@ -46,7 +50,7 @@ typedef enum {
   hcommComplex128 = 16
 } hcommDataType_t;
 
-typedef enum {
+typedef enum HCOMM_ENUM_TYPE {
   hcommSum = 0,
   hcommProd = 1,
   hcommMax = 2,

@@ -1,0 +1,93 @@
+#include "comm/arguments.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+
+#include "kernels/combine.h"
+#include "schedule/binding.h"
+
+namespace hcomm {
+namespace {
+
+Status refuse(const CollectiveCall& call, const std::string& what,
+              std::source_location where = std::source_location::current()) {
+  return Status::failure(hcommInvalidArgument, std::string(name(call.collective)) + ": " + what, where);
+}
+
+template <class Value>
+std::string listed(std::span<const Value> values) {
+  std::string text;
+  for (const Value value : values) text += (text.empty() ? "" : ", ") + std::string(name(value));
+  return text;
+}
+
+Status check_type_and_op(const CollectiveCall& call) {
+  if (element_bytes(call.dtype) == 0) {
+    return refuse(call, "dtype " + std::to_string(static_cast<int>(call.dtype)) + " names no hcommDataType_t");
+  }
+  if (!reduces(call.collective)) return {};
+  if (std::ranges::find(combine_ops(), call.op) == combine_ops().end()) {
+    return refuse(call, "op " + std::to_string(static_cast<int>(call.op)) + " (" + std::string(name(call.op)) +
+                            ") is not offered; legal are " + listed(combine_ops()));
+  }
+  if (std::ranges::find(combine_types(), call.dtype) == combine_types().end()) {
+    return refuse(call, "dtype " + std::string(name(call.dtype)) + " cannot be reduced by this version; legal are " +
+                            listed(combine_types()));
+  }
+  return {};
+}
+
+struct Region {
+  const char* name;
+  std::uintptr_t begin;
+  std::size_t bytes;
+};
+
+bool overlap(const Region& a, const Region& b) { return a.begin < b.begin + b.bytes && b.begin < a.begin + a.bytes; }
+
+// In place is exact: the same pointer, or the rank's own part of the larger buffer. `part` is the larger one, if any.
+Status check_overlap(const CollectiveCall& call, const Region& send, const Region& recv, int rank) {
+  if (!overlap(send, recv)) return {};
+  const Region& larger = send.bytes >= recv.bytes ? send : recv;
+  const Region& smaller = send.bytes >= recv.bytes ? recv : send;
+  const std::uintptr_t own = send.bytes == recv.bytes ? larger.begin
+                                                      : larger.begin + static_cast<std::size_t>(rank) * smaller.bytes;
+  if (smaller.begin == own) return {};
+  return refuse(call, "send and recv overlap in part; legal are buffers apart from each other, or in place with " +
+                          std::string(smaller.name) + " == " + larger.name +
+                          (send.bytes == recv.bytes ? "" : " + rank * count elements"));
+}
+
+Status check_buffers(const CollectiveCall& call, int rank, int ranks) {
+  const bool reads_send = !has_root(call.collective) || rank == call.root;
+  const std::size_t part = call.count * element_bytes(call.dtype);
+  const std::size_t whole = is_strided(call.collective) ? part * static_cast<std::size_t>(ranks) : part;
+  if (reads_send && call.send == nullptr) return refuse(call, "send is NULL, and count is not 0");
+  if (call.recv == nullptr) return refuse(call, "recv is NULL, and count is not 0");
+  if (!reads_send) return {};
+  const Region send{"send", reinterpret_cast<std::uintptr_t>(call.send),
+                    call.collective == Collective::allgather ? part : whole};
+  const Region recv{"recv", reinterpret_cast<std::uintptr_t>(call.recv),
+                    call.collective == Collective::reduce_scatter ? part : whole};
+  return check_overlap(call, send, recv, rank);
+}
+
+}  // namespace
+
+Status check_arguments(const CollectiveCall& call, int rank, int ranks) {
+  if (call.collective == Collective::barrier) return {};
+  if (Status status = check_type_and_op(call); !status.ok()) return status;
+  if (has_root(call.collective) && (call.root < 0 || call.root >= ranks)) {
+    return refuse(call, "root " + std::to_string(call.root) + " is no rank; legal are 0 to " + std::to_string(ranks - 1));
+  }
+  const std::size_t parts = is_strided(call.collective) ? static_cast<std::size_t>(ranks) : 1;
+  const std::size_t most = static_cast<std::size_t>(PTRDIFF_MAX) / element_bytes(call.dtype) / parts;
+  if (call.count > most) {
+    return refuse(call, "count " + std::to_string(call.count) + " of " + std::string(name(call.dtype)) +
+                            " is more than memory can hold; the most is " + std::to_string(most));
+  }
+  return call.count == 0 ? Status() : check_buffers(call, rank, ranks);
+}
+
+}  // namespace hcomm

@@ -1,0 +1,103 @@
+#include "comm/call_cache.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "transport/window.h"
+
+namespace hcomm {
+namespace {
+
+// Whether this rank's program shows its input to peers.
+bool shows_input(const Program& program) {
+  return std::ranges::any_of(program.ops, [&](const Op& op) {
+    return op.kind == OpKind::combine && program.targets(op).front().buffer == Buffer::exposed;
+  });
+}
+
+// Slots are sized for elements; a schedule that keeps partial results does so in its scratch.
+bool slots_hold_elements(const Program& program) {
+  return std::ranges::none_of(
+      program.slices, [](const Slice& slice) { return has_owner(slice.buffer) && slice.format == Format::partial; });
+}
+
+}  // namespace
+
+CallCache::CallCache(const SharedFacts& facts, const Settings& settings)
+    : facts_(facts), settings_(settings), entries_(kEntries) {}
+
+void CallCache::learn(const SharedFacts& facts) {
+  facts_ = facts;
+  for (CachedCall& entry : entries_) entry.used = false;
+}
+
+Result<const CachedCall*> CallCache::replace(CachedCall& entry, const CollectiveCall& call) {
+  Result<CachedCall> made = make(call);
+  if (!made.ok()) return std::move(made).status();
+  entry = std::move(made).value();
+  return &entry;
+}
+
+PlanRequest CallCache::request(const CollectiveCall& call) const {
+  PlanRequest request{.collective = call.collective,
+                      .ranks = facts_.ranks,
+                      .root = call.root,
+                      .element_bytes = element_bytes(call.dtype),
+                      .slots = facts_.slots,
+                      .cores = facts_.cores};
+  request.bytes = call.count * request.element_bytes;
+  request.partial_bytes = reduces(call.collective) ? partial_bytes(call.dtype) : request.element_bytes;
+  request.room = {.chunk_bytes = settings_.chunk_bytes, .has_window = facts_.has_window, .slot_bytes = facts_.slot_bytes};
+  return request;
+}
+
+Result<CachedCall> CallCache::make(const CollectiveCall& call) {
+  const PlanRequest wanted = request(call);
+  Result<Choice> choice = choose(wanted, settings_);
+  if (!choice.ok()) return std::move(choice).status();
+  const Template& schedule = templates_.find(*choice.value().algorithm, wanted.problem(), facts_.rank);
+  HCOMM_ASSERT(slots_hold_elements(schedule.program));
+
+  CachedCall made{.key = call, .used = true, .algorithm = schedule.algorithm->name, .schedule_hash = schedule.hash};
+  made.key.send = nullptr;
+  made.key.recv = nullptr;
+  made.plan.problem = &schedule.problem;
+  made.plan.shape = &schedule.shape;
+  made.plan.program = &schedule.program;
+  made.plan.element_bytes = wanted.element_bytes;
+  made.plan.partial_bytes = wanted.partial_bytes;
+  if (Status status = size_up(call, made.plan); !status.ok()) return status;
+  if (reduces(call.collective)) {
+    Result<CombineKernel> kernel = find_combine(call.dtype, call.op, settings_.kernels);
+    if (!kernel.ok()) return std::move(kernel).status();
+    made.plan.combine = kernel.value();
+  }
+  made.exposes = !made.plan.inline_slots && shows_input(schedule.program);
+  made.input_bytes = wanted.bytes;
+  if (call.collective == Collective::reduce_scatter) made.input_bytes *= static_cast<std::size_t>(facts_.ranks);
+  return made;
+}
+
+// Units, chunks, and whether the slots fit into the step lines.
+Status CallCache::size_up(const CollectiveCall& call, CallPlan& plan) const {
+  const Shape& shape = *plan.shape;
+  const std::size_t widest = shape.scratch_units > 0 ? std::max(plan.element_bytes, plan.partial_bytes) : plan.element_bytes;
+  const std::size_t granule = std::max<std::size_t>(kCacheLineBytes / plan.element_bytes, 1);
+  const std::size_t room = unit_bytes(shape, request(call).room) / widest / granule * granule;
+  if (room == 0 && shape.slot_units > 0) {
+    return Status::failure(hcommInvalidUsage, "a slot of " + std::to_string(facts_.slot_bytes) + " bytes has no room for " +
+                                                  std::to_string(shape.slot_units) + " blocks; raise HCOMM_BUFFSIZE");
+  }
+  const auto blocks = static_cast<std::size_t>(shape.blocks);
+  const std::size_t longest = is_strided(call.collective) ? call.count : call.count / blocks + (call.count % blocks != 0);
+  const std::size_t unit = std::max(std::min(room, round_up(std::min(longest, room), granule)), granule);
+
+  plan.partition = Partition(*plan.problem, shape, call.count, unit, granule);
+  plan.unit_bytes = round_up(unit * widest, kCacheLineBytes);
+  plan.scratch_bytes = static_cast<std::size_t>(shape.scratch_units) * plan.unit_bytes;
+  plan.inline_slots = facts_.has_window && shape.slot_units == 1 && plan.partition.chunks() == 1 &&
+                      longest * widest <= StepLine::payload_bytes(facts_.slots);
+  return {};
+}
+
+}  // namespace hcomm

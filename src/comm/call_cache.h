@@ -1,0 +1,78 @@
+// From a call to what the engine runs, with one hash probe when the same kind of call was made before.
+//
+// Two caches: templates (an algorithm written for a problem, without sizes) in plan's TemplateCache, and here the plans of
+// calls (sizes and types bound, no pointers). A plan depends only on facts that all ranks share.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "base/knobs.h"
+#include "base/status.h"
+#include "comm/arguments.h"
+#include "engine/bound_call.h"
+#include "plan/choose.h"
+#include "plan/template_cache.h"
+
+namespace hcomm {
+
+// What all ranks of the communicator agreed on and choices may use.
+struct SharedFacts {
+  int rank = 0;  // but for this one: the program it picks is the rank's own
+  int ranks = 1;
+  bool has_window = false;
+  int slots = 1;
+  std::size_t slot_bytes = 0;
+  int cores = 1;
+};
+
+struct CachedCall {
+  CollectiveCall key;  // its pointers are null
+  bool used = false;
+  CallPlan plan;
+  std::string_view algorithm;
+  std::uint64_t schedule_hash = 0;
+  bool exposes = false;          // this rank shows its input, and could show it where it lies
+  std::size_t input_bytes = 0;   // of the caller's send buffer
+};
+
+class CallCache {
+ public:
+  CallCache(const SharedFacts& facts, const Settings& settings);
+
+  void learn(const SharedFacts& facts);  // and forget all plans
+
+  // Valid until the next find(). Fails if no algorithm serves the call.
+  Result<const CachedCall*> find(const CollectiveCall& call) {
+    CachedCall& entry = entries_[place(call)];
+    if (entry.used && same_kind(entry.key, call)) return &entry;
+    return replace(entry, call);
+  }
+
+ private:
+  static constexpr std::size_t kEntries = 64;  // direct mapped; a collision costs a new plan, some microseconds
+
+  static std::size_t place(const CollectiveCall& call) {
+    const std::uint64_t mixed = (call.count * 31 + static_cast<std::uint64_t>(call.root)) * 131 +
+                                static_cast<std::uint64_t>(call.dtype) * 29 + static_cast<std::uint64_t>(call.op) * 5 +
+                                static_cast<std::uint64_t>(call.collective);
+    return static_cast<std::size_t>(mixed * 0x9e3779b97f4a7c15u >> 58);
+  }
+  static bool same_kind(const CollectiveCall& a, const CollectiveCall& b) {
+    return a.count == b.count && a.collective == b.collective && a.dtype == b.dtype && a.op == b.op && a.root == b.root;
+  }
+
+  Result<const CachedCall*> replace(CachedCall& entry, const CollectiveCall& call);
+  Result<CachedCall> make(const CollectiveCall& call);
+  PlanRequest request(const CollectiveCall& call) const;
+  Status size_up(const CollectiveCall& call, CallPlan& plan) const;
+
+  SharedFacts facts_;
+  const Settings settings_;
+  TemplateCache templates_;
+  std::vector<CachedCall> entries_;
+};
+
+}  // namespace hcomm

@@ -1,0 +1,164 @@
+#include "comm/communicator.h"
+
+#include <utility>
+
+#include "comm/process.h"
+#include "comm/verdict_text.h"
+
+namespace hcomm {
+namespace {
+
+// How long a first call waits for other threads to take their ranks over, before it is refused.
+constexpr TimeNs kDriverPatience = 2 * kSecond;
+
+}  // namespace
+
+Communicator::Communicator(Membership membership)
+    : rank_(membership.rank),
+      ranks_(membership.ranks),
+      settings_(std::move(membership.settings)),
+      transport_name_(membership.transport_name),
+      process_(fork_generation()),
+      can_map_peers_(membership.can_map_peers),
+      transport_(std::move(membership.transport)),
+      cache_(facts(), settings_),
+      engine_({.rank = rank_, .ranks = ranks_, .transport = transport_.get(), .peer_windows = &peer_windows_}) {}
+
+Communicator::~Communicator() = default;
+
+SharedFacts Communicator::facts() const {
+  SharedFacts facts{.rank = rank_, .ranks = ranks_};
+  Window* const window = transport_ != nullptr ? transport_->window() : nullptr;
+  if (window != nullptr) {
+    facts.has_window = true;
+    facts.slots = window->slots;
+    facts.slot_bytes = window->slot_bytes;
+  }
+  return facts;
+}
+
+Status Communicator::standing() const {
+  if (process_ != fork_generation()) {
+    return Status::failure(hcommInvalidUsage,
+                           "this process is the child of a fork and owns none of its parent's communicators; make one of its own");
+  }
+  const hcommResult_t failed = failed_.load(std::memory_order_acquire);
+  if (failed == hcommSuccess) return {};
+  const std::lock_guard lock(failure_mutex_);
+  return Status::failure(failed, failure_trail_);
+}
+
+Status Communicator::check(const CollectiveCall& call) {
+  if (Status status = standing(); !status.ok()) return status;
+  return check_arguments(call, rank_, ranks_);
+}
+
+Status Communicator::prepare(const CollectiveCall& call) { return std::move(cache_.find(call)).status(); }
+
+Status Communicator::reserve() {
+  if (reserved_.exchange(1, std::memory_order_acquire) != 0) {
+    return Status::failure(hcommInvalidUsage, "another thread is using rank " + std::to_string(rank_) +
+                                                  " of this communicator now; one thread at a time may");
+  }
+  if (seat_ != nullptr) seat_->take();
+  return {};
+}
+
+void Communicator::release() { reserved_.store(0, std::memory_order_release); }
+
+Status Communicator::run(const CollectiveCall& call) {
+  if (Status status = check(call); !status.ok()) return status;
+  if (Status status = reserve(); !status.ok()) return status;
+  if (seat_ != nullptr) {
+    if (Status status = seat_->await_others(kDriverPatience); !status.ok()) {
+      release();
+      return status;
+    }
+  }
+  Status status = begin(call);
+  Communicator* const self = this;
+  if (status.ok()) status = wait_for({&self, 1});
+  release();
+  return status;
+}
+
+Status Communicator::begin(const CollectiveCall& call) {
+  Result<const CachedCall*> found = cache_.find(call);
+  if (!found.ok()) return std::move(found).status();
+  const CachedCall& cached = *found.value();
+  current_ = call;
+  waiting_since_ = 0;
+  warned_late_ = false;
+  last_call_ = {.algorithm = cached.algorithm,
+                .transport = transport_name_,
+                .schedule_hash = cached.schedule_hash,
+                .chunks = cached.plan.partition.chunks(),
+                .sequence = sequence_};
+  BoundCall bound{.plan = &cached.plan,
+                  .input = static_cast<const std::byte*>(call.send),
+                  .output = static_cast<std::byte*>(call.recv)};
+  if (windows_agreed_ && cached.exposes && bound.input != nullptr) {
+    if (const auto window = find_window(bound.input, cached.input_bytes)) {
+      bound.window = *window;
+      bound.windowed = true;
+    }
+  }
+  if (tracer_ != nullptr) tracer_->call_started(trace(hcommInProgress));
+  engine_.start(bound);
+  if (!engine_.running()) end(hcommSuccess);  // nothing to do
+  return {};
+}
+
+Status Communicator::begin_next() {
+  HCOMM_ASSERT(next_queued_ < queued_.size());
+  const CollectiveCall call = queued_[next_queued_];
+  if (++next_queued_ == queued_.size()) forget_queue();
+  return begin(call);
+}
+
+void Communicator::forget_queue() {
+  queued_.clear();  // keeps its memory
+  next_queued_ = 0;
+}
+
+CallTrace Communicator::trace(hcommResult_t result) const {
+  return {.sequence = sequence_,
+          .schedule_hash = last_call_.schedule_hash,
+          .algorithm = last_call_.algorithm,
+          .bytes = current_.count * element_bytes(current_.dtype),
+          .chunks = last_call_.chunks,
+          .result = result};
+}
+
+void Communicator::end(hcommResult_t result) {
+  if (tracer_ != nullptr) tracer_->call_ended(trace(result));
+  ++sequence_;
+}
+
+void Communicator::abort() {
+  {
+    const std::lock_guard lock(failure_mutex_);
+    if (failed_.load(std::memory_order_relaxed) == hcommSuccess) {
+      failure_trail_ = "rank " + std::to_string(rank_) + " aborted this communicator; destroy it";
+      failed_.store(hcommAborted, std::memory_order_release);
+    }
+  }
+  if (transport_ == nullptr || process_ != fork_generation()) return;
+  Board& board = transport_->board();
+  board.give({.reason = Reason::aborted, .culprit = rank_, .pid = board.pid(rank_), .writer = rank_});
+  wake_all();
+}
+
+hcommResult_t Communicator::async_error() const {
+  const hcommResult_t failed = failed_.load(std::memory_order_acquire);
+  if (failed != hcommSuccess || transport_ == nullptr || process_ != fork_generation()) return failed;
+  const auto verdict = transport_->board().verdict();
+  return verdict ? result_of(verdict->reason) : hcommSuccess;
+}
+
+std::string Communicator::failure_text() const {
+  const std::lock_guard lock(failure_mutex_);
+  return failure_trail_;
+}
+
+}  // namespace hcomm

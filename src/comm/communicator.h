@@ -1,0 +1,139 @@
+// One rank's end of a communicator.
+//
+//   Threads:  one at a time; a second one is refused. Only abort(), async_error() and failure_text() may be called at any time.
+//   Blocking: run(), agree() and wait_for(), until the call has completed or failed; everything else is bounded.
+//   Lifetime: owns its transport; ends without waiting for anybody.
+//   Failure:  the first failure stays; every later call returns it.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/idle.h"
+#include "base/knobs.h"
+#include "base/status.h"
+#include "base/tracer.h"
+#include "comm/arguments.h"
+#include "comm/call_cache.h"
+#include "comm/call_info.h"
+#include "comm/drivers.h"
+#include "engine/engine.h"
+#include "transport/local_memory.h"
+#include "transport/transport.h"
+
+namespace hcomm {
+
+// What a communicator is made of.
+struct Membership {
+  int rank = 0;
+  int ranks = 1;
+  Settings settings;
+  std::unique_ptr<Transport> transport;    // null for a single rank
+  std::string_view transport_name = "self";  // static
+  bool can_map_peers = false;              // this rank can map its peers' windows
+};
+
+class Communicator {
+ public:
+  explicit Communicator(Membership membership);
+  ~Communicator();
+
+  Communicator(const Communicator&) = delete;
+  Communicator& operator=(const Communicator&) = delete;
+
+  int rank() const { return rank_; }
+  int ranks() const { return ranks_; }
+  const Settings& settings() const { return settings_; }
+
+  // Learns from all ranks what all must decide alike, and thereby that all are there. Collective; before any other call.
+  // In two parts, so that one thread can make several ranks: begin on each, wait_for() all, finish on each.
+  Status begin_agreement();
+  Status finish_agreement();
+
+  // One blocking collective.
+  Status run(const CollectiveCall& call);
+
+  // The pieces of run(), for groups: check, reserve for this thread, queue calls, wait_for() several communicators.
+  Status check(const CollectiveCall& call);
+  Status prepare(const CollectiveCall& call);  // that an algorithm serves it
+  Status reserve();
+  void release();
+  void queue(const CollectiveCall& call) { queued_.push_back(call); }
+
+  void abort();
+  hcommResult_t async_error() const;
+  std::string failure_text() const;
+
+  const CallInfo& last_call() const { return last_call_; }
+  void set_tracer(Tracer* tracer) { tracer_ = tracer; }  // borrowed; null is none
+  void sit_down(std::unique_ptr<DriverSeat> seat) { seat_ = std::move(seat); }  // ranks of one process (init-all)
+
+ private:
+  friend Status wait_for(std::span<Communicator* const> communicators);
+  friend Status give_up(std::span<Communicator* const> communicators, Status why);
+
+  Status standing() const;  // the failure that stays, if any
+  Status begin(const CollectiveCall& call);
+  Status begin_next();
+  void forget_queue();
+  CallTrace trace(hcommResult_t result) const;
+  void end(hcommResult_t result);
+  SharedFacts facts() const;
+
+  bool busy() const { return engine_.running() || !engine_.failure().ok() || next_queued_ < queued_.size(); }
+  Result<int> turn();
+  int advance();
+  void abandon();
+  Status check_health();  // after a turn without work: verdicts, deaths, time
+  void pass_time(IdleAct act, TimeNs most);
+  TimeNs next_look() const;
+  Status judge(Reason reason, int culprit);
+  Status fail_by(const Verdict& verdict);
+  Status fail(Status why);
+  void warn_late(TimeNs waited);
+  void wake_all();
+
+  // Constant after the agreement.
+  const int rank_;
+  const int ranks_;
+  const Settings settings_;
+  const std::string_view transport_name_;
+  const std::uint32_t process_;  // the fork generation it was made in
+  const bool can_map_peers_;
+  IdlePolicy idle_policy_;
+  bool windows_agreed_ = false;
+  std::unique_ptr<DriverSeat> seat_;  // null unless init-all made it
+
+  std::atomic<std::uint32_t> reserved_{0};  // 1 while a thread is inside
+
+  // Of the thread inside.
+  std::unique_ptr<Transport> transport_;
+  PeerWindows peer_windows_;
+  CallCache cache_;
+  std::vector<CollectiveCall> queued_;  // [next_queued_, size): not yet begun
+  std::size_t next_queued_ = 0;
+  CollectiveCall current_;
+  std::uint64_t sequence_ = 0;  // of the current or next operation
+  TimeNs waiting_since_ = 0;    // 0: the clock has not been read in this operation
+  bool warned_late_ = false;
+  CallInfo last_call_;
+  Tracer* tracer_ = nullptr;
+  std::vector<std::int64_t> agreement_;  // what is exchanged when the communicator is made
+  Engine engine_;                        // last: it borrows from the members above
+
+  // Any thread.
+  std::atomic<hcommResult_t> failed_{hcommSuccess};
+  mutable std::mutex failure_mutex_;  // guards failure_trail_
+  std::string failure_trail_;
+};
+
+// Runs what is queued on the communicators, all from this thread, until all is done or one has failed. Each is reserved.
+Status wait_for(std::span<Communicator* const> communicators);
+
+}  // namespace hcomm

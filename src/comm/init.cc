@@ -1,0 +1,179 @@
+#include "comm/init.h"
+
+#include <unistd.h>
+
+#include <atomic>
+#include <cstring>
+#include <string>
+#include <utility>
+
+#include "base/log.h"
+#include "bootstrap/coordinator.h"
+#include "bootstrap/join.h"
+#include "bootstrap/launch.h"
+#include "comm/coordinators.h"
+#include "comm/drivers.h"
+#include "comm/open.h"
+#include "transport/peer_windows.h"
+#include "transport/segment.h"
+
+namespace hcomm {
+namespace {
+
+Result<KnobReading> read_process_knobs(int rank) {
+  Result<KnobReading> reading = read_knobs(process_sources());
+  if (!reading.ok()) return std::move(reading).status();
+  configure_log(reading.value().settings.debug, reading.value().settings.debug_file, rank);
+  for (const std::string& warning : reading.value().warnings) log(LogLevel::warn, "knobs", warning);
+  return reading;
+}
+
+Status check_membership(int rank, int ranks, int most) {
+  if (ranks < 1 || ranks > most) {
+    return Status::failure(hcommInvalidArgument,
+                           "size " + std::to_string(ranks) + " is not in the range 1 to " + std::to_string(most));
+  }
+  if (rank < 0 || rank >= ranks) {
+    return Status::failure(hcommInvalidArgument,
+                           "rank " + std::to_string(rank) + " is not in the range 0 to " + std::to_string(ranks - 1));
+  }
+  return {};
+}
+
+// Names that only plan and transport know.
+Status check_names(const Settings& settings) {
+  for (const Collective collective : kCollectives) {
+    if (auto requested = requested_algorithm(settings.algo, collective); !requested.ok()) return std::move(requested).status();
+  }
+  if (auto kernel = find_combine(hcommInt32, hcommSum, settings.kernels); !kernel.ok()) {
+    return std::move(kernel).status().during("reading HCOMM_KERNELS");
+  }
+  return choose_transport(settings, false).status().ok() ? Status() : std::move(choose_transport(settings, false)).status();
+}
+
+Result<std::unique_ptr<Communicator>> agreed(std::unique_ptr<Communicator> made) {
+  if (Status status = made->begin_agreement(); !status.ok()) return status;
+  Communicator* const self = made.get();
+  if (Status status = wait_for({&self, 1}); !status.ok()) return std::move(status).during("meeting the other ranks");
+  if (Status status = made->finish_agreement(); !status.ok()) return status;
+  return made;
+}
+
+bool can_map(const Meeting& meeting) {
+  std::vector<PeerProcess> peers;
+  for (const Member& member : meeting.members) peers.push_back({member.facts.pid, member.facts.pid_namespace});
+  return can_map_peers(peers);
+}
+
+Result<std::unique_ptr<Communicator>> join_job(const JobId& job, int rank, int ranks, std::uint64_t round,
+                                               const KnobReading& knobs) {
+  const Settings& settings = knobs.settings;
+  Result<std::string_view> transport = choose_transport(settings, true);
+  if (!transport.ok()) return std::move(transport).status();
+  Result<Sizes> sizes = choose_sizes(ranks, settings);
+  if (!sizes.ok()) return std::move(sizes).status();
+  Result<Meeting> meeting = join(job, {.rank = rank,
+                                       .ranks = ranks,
+                                       .round = round,
+                                       .timeout_ns = settings.connect_timeout_ns,
+                                       .agreement = agreement_text(knobs),
+                                       .progress = [](std::string_view line) { log(LogLevel::warn, "bootstrap", line); }});
+  if (!meeting.ok()) return std::move(meeting).status();
+  const Meeting& met = meeting.value();
+  Result<std::unique_ptr<Transport>> opened =
+      open_one(transport.value(), met.segment.get(), static_cast<int>(met.context), rank, ranks, sizes.value());
+  if (!opened.ok()) return std::move(opened).status();
+  return agreed(std::make_unique<Communicator>(Membership{.rank = rank,
+                                                          .ranks = ranks,
+                                                          .settings = settings,
+                                                          .transport = std::move(opened).value(),
+                                                          .transport_name = transport.value(),
+                                                          .can_map_peers = can_map(met)}));
+}
+
+Result<std::unique_ptr<Communicator>> alone(const Settings& settings) {
+  return std::make_unique<Communicator>(
+      Membership{.rank = 0, .ranks = 1, .settings = settings, .transport = nullptr, .transport_name = "self"});
+}
+
+}  // namespace
+
+Result<std::vector<std::unique_ptr<Communicator>>> init_all(int ranks) {
+  Result<KnobReading> knobs = read_process_knobs(0);
+  if (!knobs.ok()) return std::move(knobs).status();
+  return init_all(ranks, knobs.value().settings);
+}
+
+Result<std::vector<std::unique_ptr<Communicator>>> init_all(int ranks, const Settings& settings) {
+  if (Status status = check_membership(0, ranks, kMaxInitAllRanks); !status.ok()) return status;
+  if (Status status = check_names(settings); !status.ok()) return status;
+  Result<std::string_view> transport = choose_transport(settings, false);
+  Result<Sizes> sizes = choose_sizes(ranks, settings);
+  if (!sizes.ok()) return std::move(sizes).status();
+  std::vector<std::unique_ptr<Communicator>> made;
+  if (ranks == 1) {
+    Result<std::unique_ptr<Communicator>> one = alone(settings);
+    made.push_back(std::move(one).value());
+    return made;
+  }
+  auto opened = open_all(transport.value(), ranks, sizes.value());
+  if (!opened.ok()) return std::move(opened).status();
+  const PeerProcess self{static_cast<int>(getpid()), own_pid_namespace()};
+  const bool can_map = can_map_peers({&self, 1});
+  std::vector<Communicator*> all;
+  for (int rank = 0; rank < ranks; ++rank) {
+    made.push_back(std::make_unique<Communicator>(Membership{.rank = rank,
+                                                             .ranks = ranks,
+                                                             .settings = settings,
+                                                             .transport = std::move(opened.value()[static_cast<std::size_t>(rank)]),
+                                                             .transport_name = transport.value(),
+                                                             .can_map_peers = can_map}));
+    all.push_back(made.back().get());
+    if (Status status = all.back()->begin_agreement(); !status.ok()) return status;
+  }
+  if (Status status = wait_for(all); !status.ok()) return status;
+  auto seats = make_seats(ranks);
+  for (Communicator* const each : all) {
+    if (Status status = each->finish_agreement(); !status.ok()) return status;
+    each->sit_down(std::move(seats[static_cast<std::size_t>(each->rank())]));
+  }
+  return made;
+}
+
+Status make_unique_id(hcommUniqueId& id) {
+  Result<KnobReading> knobs = read_process_knobs(0);
+  if (!knobs.ok()) return std::move(knobs).status();
+  Result<JobId> job = make_job_id();
+  if (!job.ok()) return std::move(job).status();
+  if (Status status = serve(job.value(), knobs.value().settings); !status.ok()) return status;
+  const JobIdBytes bytes = to_bytes(job.value());
+  static_assert(sizeof bytes == sizeof id.internal);
+  std::memcpy(id.internal, bytes.data(), bytes.size());
+  return {};
+}
+
+Result<std::unique_ptr<Communicator>> init_rank(int ranks, const hcommUniqueId& id, int rank) {
+  if (Status status = check_membership(rank, ranks, kMaxShmRanks); !status.ok()) return status;
+  Result<KnobReading> knobs = read_process_knobs(rank);
+  if (!knobs.ok()) return std::move(knobs).status();
+  if (Status status = check_names(knobs.value().settings); !status.ok()) return status;
+  Result<JobId> job = job_id_from_bytes(std::as_bytes(std::span(id.internal)));
+  if (!job.ok()) return std::move(job).status();
+  if (ranks == 1) return alone(knobs.value().settings);
+  return join_job(job.value(), rank, ranks, 0, knobs.value());
+}
+
+Result<std::unique_ptr<Communicator>> init_env() {
+  Result<Launch> launch = detect_launch();
+  if (!launch.ok()) return std::move(launch).status();
+  const auto& [rank, ranks, job] = launch.value();
+  if (Status status = check_membership(rank, ranks, kMaxShmRanks); !status.ok()) return status;
+  Result<KnobReading> knobs = read_process_knobs(rank);
+  if (!knobs.ok()) return std::move(knobs).status();
+  if (Status status = check_names(knobs.value().settings); !status.ok()) return status;
+  if (ranks == 1) return alone(knobs.value().settings);
+  static std::atomic<std::uint64_t> round{0};  // the how-manyth communicator of the launcher's job this is
+  return join_job(job, rank, ranks, round++, knobs.value());
+}
+
+}  // namespace hcomm

@@ -1,0 +1,190 @@
+// How a communicator waits: turns of the engine while they find work; then spin, yield, sleep; and with each longer pause a look
+// at the peers' health and at the clock. A call that finds its peers ready never gets here beyond the first turns.
+
+#include <sched.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "base/log.h"
+#include "comm/communicator.h"
+#include "comm/verdict_text.h"
+
+namespace hcomm {
+namespace {
+
+// No sleep exceeds this, so that whatever rings no bell is seen in time.
+constexpr TimeNs kLongestSleep = 100 * kMillisecond;
+// Several communicators of one thread have several doorbells; it sleeps on one, and looks at the others so often.
+constexpr TimeNs kSharedSleep = kMillisecond;
+
+}  // namespace
+
+Status give_up(std::span<Communicator* const> communicators, Status why) {
+  for (Communicator* const each : communicators) each->abandon();
+  return why;
+}
+
+Status wait_for(std::span<Communicator* const> communicators) {
+  HCOMM_ASSERT(!communicators.empty());
+  IdleLadder ladder(communicators.front()->idle_policy_);
+  const TimeNs most = communicators.size() == 1 ? kLongestSleep : kSharedSleep;
+  while (true) {
+    int work = 0;
+    Communicator* waiting = nullptr;
+    for (Communicator* const each : communicators) {
+      if (!each->busy()) continue;
+      Result<int> turn = each->turn();
+      if (!turn.ok()) return give_up(communicators, std::move(turn).status());
+      work += turn.value();
+      if (each->busy()) waiting = each;
+    }
+    if (waiting == nullptr) return {};
+    if (work > 0) {
+      ladder.reset();
+      continue;
+    }
+    const IdleAct act = ladder.next();
+    for (Communicator* const each : communicators) {
+      if (!each->busy()) continue;
+      if (act == IdleAct::spin && (each->transport_ == nullptr || !each->transport_->board().has_verdict())) continue;
+      if (Status status = each->check_health(); !status.ok()) return give_up(communicators, std::move(status));
+    }
+    waiting->pass_time(act, most);
+  }
+}
+
+// Moves the current call, or begins the next one. Returns how much was done.
+Result<int> Communicator::turn() {
+  int work = 1;
+  if (engine_.running()) {
+    work = advance();
+  } else if (engine_.failure().ok()) {
+    if (Status begun = begin_next(); !begun.ok()) return begun;
+  }
+  if (engine_.failure().ok()) return work;
+  const bool mismatch = engine_.failure().code() == hcommMismatch;
+  Status why = judge(mismatch ? Reason::mismatch : Reason::broken, engine_.culprit());
+  return fail(std::move(why).during(engine_.failure().trail()));
+}
+
+int Communicator::advance() {
+  const int work = engine_.step();
+  if (engine_.running() || !engine_.failure().ok()) return work;
+  end(hcommSuccess);
+  return work + 1;
+}
+
+// Another communicator of the same group failed: this one will not be finished either, and its peers must not wait for it.
+void Communicator::abandon() {
+  if (!busy()) return;
+  if (transport_ == nullptr) {
+    static_cast<void>(fail(Status::failure(hcommAborted, "a call of the same group failed on another communicator")));
+  } else {
+    static_cast<void>(fail(judge(Reason::aborted, rank_)));
+  }
+}
+
+void Communicator::pass_time(IdleAct act, TimeNs most) {
+  switch (act) {
+    case IdleAct::spin:
+      spin_pause();
+      return;
+    case IdleAct::yield:
+      sched_yield();
+      return;
+    case IdleAct::sleep:
+      break;
+  }
+  if (transport_ == nullptr) return;
+  transport_->arm();
+  // One more look, now that peers know that they must ring.
+  if (advance() > 0 || !engine_.running() || transport_->board().has_verdict()) {
+    transport_->disarm();
+    return;
+  }
+  transport_->sleep(std::min(most, next_look()));
+}
+
+// Until something must be decided by the clock.
+TimeNs Communicator::next_look() const {
+  const TimeNs waited = MonotonicClock().now() - waiting_since_;
+  TimeNs left = settings_.timeout_ns == kNever ? kNever : settings_.timeout_ns - waited;
+  if (!warned_late_) left = std::min(left, settings_.peer_timeout_ns - waited);
+  return std::max(left, kMicrosecond);
+}
+
+Status Communicator::check_health() {
+  if (transport_ == nullptr || !engine_.running()) return {};
+  Board& board = transport_->board();
+  if (board.has_verdict()) {
+    if (advance() > 0) return {};  // what is there is taken, even so
+    const auto verdict = board.verdict();
+    return verdict ? fail_by(*verdict) : Status();
+  }
+  int dead = -1;
+  engine_.for_each_awaited([&](int peer) {
+    if (dead < 0 && board.is_dead(peer)) dead = peer;
+  });
+  if (dead >= 0) {
+    if (advance() > 0) return {};  // it had done its part before it died
+    return fail(judge(Reason::died, dead));
+  }
+  const TimeNs now = MonotonicClock().now();
+  if (waiting_since_ == 0) waiting_since_ = now;
+  const TimeNs waited = now - waiting_since_;
+  if (!warned_late_ && waited >= settings_.peer_timeout_ns) warn_late(waited);
+  if (waited < settings_.timeout_ns || settings_.timeout_ns == kNever) return {};
+  int late = -1;
+  engine_.for_each_awaited([&](int peer) { late = late < 0 ? peer : late; });
+  return fail(judge(Reason::timed_out, late));
+}
+
+void Communicator::warn_late(TimeNs waited) {
+  warned_late_ = true;
+  std::string late;
+  engine_.for_each_awaited([&](int peer) { late += (late.empty() ? "" : ", ") + std::to_string(peer); });
+  log(LogLevel::warn, "comm",
+      "rank " + std::to_string(rank_) + " has waited " + std::to_string(waited / kMillisecond) + " ms in " +
+          operation_text(current_.collective, sequence_) + " for rank " + late);
+}
+
+// Gives the verdict, or learns the one that stands; tells everybody.
+Status Communicator::judge(Reason reason, int culprit) {
+  Board& board = transport_->board();
+  const Verdict stands = board.give({.reason = reason,
+                                     .culprit = culprit,
+                                     .pid = culprit >= 0 ? board.pid(culprit) : 0,
+                                     .writer = rank_,
+                                     .collective = current_.collective,
+                                     .sequence = sequence_});
+  wake_all();
+  return Status::failure(result_of(stands.reason),
+                         verdict_text(stands, rank_, operation_text(current_.collective, sequence_)));
+}
+
+Status Communicator::fail_by(const Verdict& verdict) {
+  return fail(Status::failure(result_of(verdict.reason),
+                              verdict_text(verdict, rank_, operation_text(current_.collective, sequence_))));
+}
+
+// Makes a failure the one that stays, unless there is one already.
+Status Communicator::fail(Status why) {
+  forget_queue();
+  if (tracer_ != nullptr) tracer_->call_ended(trace(why.code()));
+  const std::lock_guard lock(failure_mutex_);
+  if (failed_.load(std::memory_order_relaxed) == hcommSuccess) {
+    failure_trail_ = std::string(why.trail());
+    failed_.store(why.code(), std::memory_order_release);
+    return why;
+  }
+  return Status::failure(failed_.load(std::memory_order_relaxed), failure_trail_);
+}
+
+void Communicator::wake_all() {
+  Window* const window = transport_->window();
+  if (window == nullptr) return;
+  for (int peer = 0; peer < ranks_; ++peer) ring(*window, peer);
+}
+
+}  // namespace hcomm

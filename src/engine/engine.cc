@@ -1,0 +1,165 @@
+#include "engine/engine.h"
+
+#include <algorithm>
+
+#include "base/assert.h"
+
+namespace hcomm {
+
+Engine::Engine(const Options& options)
+    : options_(options), window_(options.transport != nullptr ? options.transport->window() : nullptr) {}
+
+void Engine::start(const BoundCall& call) {
+  HCOMM_ASSERT(state_ == State::idle);
+  call_ = call;
+  plan_ = call.plan;
+  const Program& program = *plan_->program;
+  HCOMM_ASSERT(!uses_window(*plan_->shape) || window_ != nullptr);
+  if (plan_->partition.chunks() == 0) return;
+
+  ops_ = program.ops.data();
+  if (completions_.size() < program.ops.size()) completions_.resize(program.ops.size());
+  if (scratch_memory_.size() < plan_->scratch_bytes + kCacheLineBytes) {
+    scratch_memory_.resize(plan_->scratch_bytes + kCacheLineBytes);
+  }
+  const auto address = reinterpret_cast<std::uintptr_t>(scratch_memory_.data());
+  scratch_ = scratch_memory_.data() + (round_up(address, kCacheLineBytes) - address);
+  chunk_ = 0;
+  part_ = Part::prologue;
+  state_ = State::running;
+  enter(program.prologue);
+}
+
+void Engine::enter(Section section) {
+  next_ = section.first;
+  end_ = section.first + section.count;
+  pending_.clear();
+}
+
+int Engine::step() {
+  int work = 0;
+  if (!pending_.empty()) work += options_.transport->poll();
+  while (state_ == State::running) {
+    if (next_ == end_ ? !leave_section() : !start_op(next_)) break;
+    ++work;
+  }
+  return work;
+}
+
+// The end of a section, or of one iteration of the body: everything that was started has ended.
+bool Engine::leave_section() {
+  for (const std::uint32_t index : pending_) {
+    if (!ended(index)) return false;
+  }
+  const Program& program = *plan_->program;
+  switch (part_) {
+    case Part::prologue:
+      part_ = Part::body;
+      enter(program.body);
+      break;
+    case Part::body:
+      if (++chunk_ < plan_->partition.chunks()) {
+        if (uses_window(*plan_->shape)) ++epoch_;
+        enter(program.body);
+      } else {
+        --chunk_;  // the epilogue belongs to the last chunk
+        part_ = Part::epilogue;
+        enter(program.epilogue);
+      }
+      break;
+    case Part::epilogue:
+      if (uses_window(*plan_->shape)) ++epoch_;
+      pending_.clear();
+      state_ = State::idle;
+      return false;
+  }
+  return true;
+}
+
+// Whether a send or receive has ended. Its failure fails the run.
+bool Engine::ended(std::uint32_t index) {
+  Completion& completion = completions_[index];
+  if (!completion.finished) return false;
+  if (!completion.status.ok()) {
+    fail(completion.status, ops_[index].peer);
+    return false;
+  }
+  return true;
+}
+
+void Engine::fail(const Status& why, int culprit) {
+  state_ = State::failed;
+  culprit_ = culprit;
+  failure_ = Status::failure(why.code(), why.trail());
+}
+
+// False when the op cannot start yet, or failed.
+bool Engine::start_op(std::uint32_t index) {
+  const Op& op = ops_[index];
+  for (const std::uint32_t wait : plan_->program->waits_of(op)) {
+    if (!ended(wait)) return false;
+  }
+  switch (op.kind) {
+    case OpKind::send:
+    case OpKind::recv:
+      post(index);
+      break;
+    case OpKind::combine:
+      if (!run_combine(op)) return false;
+      break;
+    case OpKind::signal:
+      raise_step(op.phase);
+      break;
+    case OpKind::await:
+      if (!reached(op)) return false;
+      break;
+  }
+  if (state_ != State::running) return false;
+  ++next_;
+  return true;
+}
+
+void Engine::post(std::uint32_t index) {
+  const Op& op = ops_[index];
+  Completion& completion = completions_[index];
+  completion.finished = false;
+  completion.status = Status();
+  pending_.push_back(index);
+  Channel& channel = options_.transport->channel(op.peer, op.lane);
+  if (op.kind == OpKind::send) {
+    const Slice& source = plan_->program->sources(op).front();
+    const_parts_.clear();
+    for (std::uint32_t which = 0; which < source.count; ++which) {
+      const std::size_t length = extent(source.buffer, source.first + which).length;
+      const std::byte* const data = length > 0 ? read_address(source, which) : nullptr;
+      if (state_ != State::running) return;
+      if (length > 0) const_parts_.push_back({data, length * bytes_of(source.format)});
+    }
+    channel.send(const_parts_, completion);
+  } else {
+    const Slice& target = plan_->program->targets(op).front();
+    parts_.clear();
+    for (std::uint32_t which = 0; which < target.count; ++which) {
+      const std::size_t length = extent(target.buffer, target.first + which).length;
+      if (length > 0) parts_.push_back({write_address(target, which), length * bytes_of(target.format)});
+    }
+    channel.recv(parts_, completion);
+  }
+}
+
+void Engine::raise_step(Phase phase) {
+  const std::uint64_t value = step_value(epoch_, phase);
+  std::atomic<std::uint64_t>& step = window_->steps[options_.rank].step;
+  HCOMM_ASSERT(step.load(std::memory_order_relaxed) < value);
+  step.exchange(value, std::memory_order_seq_cst);  // before the look at who sleeps
+  for (int peer = 0; peer < options_.ranks; ++peer) {
+    if (window_->doorbells[peer].sleeping.load(std::memory_order_seq_cst) != 0 && peer != options_.rank) ring(*window_, peer);
+  }
+}
+
+bool Engine::reached(const Op& op) const {
+  if (epoch_ < op.back) return true;  // before the first epoch there was nothing to wait for
+  return window_->steps[op.peer].step.load(std::memory_order_acquire) >= step_value(epoch_ - op.back, op.phase);
+}
+
+}  // namespace hcomm

@@ -1,0 +1,158 @@
+// Goal: every (collective, algorithm, ranks, transport, count, placement, root, type, op) gives exactly the right bytes,
+//       writes nothing else, and leaves the input alone.
+// Method: exhaustive over the lists below, ranks as threads, against a serial oracle.
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+#include <cstring>
+#include <set>
+
+#include "algos/algorithm.h"
+#include "arena.h"
+#include "kernels/combine.h"
+#include "oracle.h"
+#include "world.h"
+
+using namespace hcomm::testing;  // NOLINT: this file is all about them
+
+namespace hcomm {
+namespace {
+
+std::string describe(const CollectiveCall& call, Placement placement, const Communicator& rank) {
+  return std::string(name(call.collective)) + " count " + std::to_string(call.count) + " " + std::string(name(call.dtype)) + " " +
+         std::string(name(call.op)) + " root " + std::to_string(call.root) + ", " + name(placement) + ", rank " +
+         std::to_string(rank.rank()) + " of " + std::to_string(rank.ranks()) + ", " + std::string(rank.last_call().algorithm);
+}
+
+struct Buffers {
+  Arena private_send{false}, private_recv{false}, window_send{true}, window_recv{true};
+};
+
+// Where an in-place call has its smaller buffer inside the larger one.
+std::byte* part_of(std::span<std::byte> larger, const CollectiveCall& call, int rank) {
+  return larger.data() + static_cast<std::size_t>(rank) * call.count * element_bytes(call.dtype);
+}
+
+void one_call(Communicator& rank, CollectiveCall call, Placement placement, Buffers& buffers) {
+  const std::vector<std::byte> input = make_input(call, rank.rank(), rank.ranks());
+  const std::vector<std::byte> expected = expected_output(call, rank.rank(), rank.ranks());
+  const bool window = placement == Placement::window || placement == Placement::window_in_place;
+  Arena& send_arena = window ? buffers.window_send : buffers.private_send;
+  Arena& recv_arena = window ? buffers.window_recv : buffers.private_recv;
+  const std::size_t skew = call.count % 3 * element_bytes(call.dtype);
+
+  std::span<std::byte> recv;
+  if (is_in_place(placement)) {
+    recv = recv_arena.take(std::max(input.size(), expected.size()), skew);
+    std::fill(recv.begin(), recv.end(), std::byte{0x5a});
+    call.send = call.collective == Collective::allgather ? part_of(recv, call, rank.rank()) : recv.data();
+    call.recv = call.collective == Collective::reduce_scatter ? part_of(recv, call, rank.rank()) : recv.data();
+    std::copy(input.begin(), input.end(), static_cast<std::byte*>(const_cast<void*>(call.send)));
+  } else {
+    const std::span<std::byte> send = send_arena.take(input.size(), skew);
+    std::copy(input.begin(), input.end(), send.begin());
+    send_arena.forbid_writes();
+    recv = recv_arena.take(expected.size(), skew);
+    std::fill(recv.begin(), recv.end(), std::byte{0x5a});
+    call.send = send.data();
+    call.recv = recv.data();
+  }
+  require(rank.run(call));
+  const bool right = std::memcmp(call.recv, expected.data(), expected.size()) == 0;
+  const bool kept = is_in_place(placement) || std::memcmp(call.send, input.data(), input.size()) == 0;
+  if (!right || !kept || !recv_arena.canaries_live() || (!is_in_place(placement) && !send_arena.canaries_live())) {
+    throw std::runtime_error("wrong " + std::string(right ? "memory around" : "result of") + " " + describe(call, placement, rank));
+  }
+}
+
+std::vector<int> roots(Collective collective, int ranks) {
+  std::set<int> some{0};
+  if (has_root(collective)) some.insert({std::min(1, ranks - 1), ranks - 1});
+  return {some.begin(), some.end()};
+}
+
+// All sizes, placements, roots for one collective; the second type alternates between cases.
+void all_cases(Communicator& rank, Collective collective, Buffers& buffers) {
+  const auto n = static_cast<std::size_t>(rank.ranks());
+  int turn = 0;
+  for (const std::size_t count : std::set<std::size_t>{0, 1, n - 1, n + 1, 1000, 100003}) {
+    for (const int root : roots(collective, rank.ranks())) {
+      for (const Placement placement : kPlacements) {
+        const hcommDataType_t second = ++turn % 2 == 0 ? hcommFloat32 : hcommBfloat16;
+        for (const hcommDataType_t dtype : {hcommInt32, second}) {
+          one_call(rank, {.collective = collective, .count = count, .dtype = dtype, .op = hcommSum, .root = root}, placement, buffers);
+        }
+      }
+    }
+  }
+}
+
+Settings settings_for(std::string_view algorithm, std::string_view transport) {
+  Settings settings;
+  settings.algo = algorithm;
+  settings.transport = transport;
+  settings.timeout_ns = 60 * kSecond;
+  return settings;
+}
+
+std::set<std::string_view> algorithm_names() {
+  std::set<std::string_view> names;
+  for (const Algorithm* const each : algorithms()) names.insert(each->name);
+  return names;
+}
+
+void matrix(int ranks, std::string_view transport) {
+  for (const std::string_view algorithm : algorithm_names()) {
+    INFO(algorithm << " on " << transport << ", " << ranks << " ranks");
+    REQUIRE_NOTHROW(run_world(ranks, settings_for(algorithm, transport), [](Communicator& rank) {
+      Buffers buffers;
+      for (const Collective collective : kCollectives) {
+        if (collective == Collective::barrier) {
+          require(rank.run({.collective = collective}));
+        } else {
+          all_cases(rank, collective, buffers);
+        }
+      }
+    }));
+  }
+}
+
+}  // namespace
+
+TEST_CASE("exactness matrix, up to five ranks") {
+  for (const int ranks : {1, 2, 3, 4, 5}) {
+    for (const char* const transport : {"loopback", "shm"}) matrix(ranks, transport);
+  }
+}
+
+TEST_CASE("exactness matrix, seven to thirteen ranks", "[large]") {
+  for (const int ranks : {7, 8, 13}) {
+    for (const char* const transport : {"loopback", "shm"}) matrix(ranks, transport);
+  }
+}
+
+TEST_CASE("every type and op with every algorithm") {
+  for (const int ranks : {3, 4}) {
+    for (const std::string_view algorithm : algorithm_names()) {
+      INFO(algorithm << ", " << ranks << " ranks");
+      REQUIRE_NOTHROW(run_world(ranks, settings_for(algorithm, "shm"), [](Communicator& rank) {
+        Buffers buffers;
+        for (const Collective collective : {Collective::allreduce, Collective::reduce_scatter}) {
+          for (const hcommDataType_t dtype : combine_types()) {
+            for (const hcommRedOp_t op : combine_ops()) {
+              for (const std::size_t count : {std::size_t{1}, std::size_t{77}, std::size_t{5003}}) {
+                one_call(rank, {.collective = collective, .count = count, .dtype = dtype, .op = op}, Placement::apart, buffers);
+              }
+            }
+          }
+        }
+        // What only moves bytes takes every type there is, also those that are not reduced yet.
+        for (const Collective collective : {Collective::broadcast, Collective::allgather}) {
+          one_call(rank, {.collective = collective, .count = 77, .dtype = hcommInt8}, Placement::apart, buffers);
+        }
+      }));
+    }
+  }
+}
+
+}  // namespace hcomm

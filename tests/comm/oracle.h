@@ -1,0 +1,27 @@
+// Inputs whose results are exact in any order of evaluation, and what those results are. For every type: small whole numbers, so
+// that sums of up to 16 ranks stay exact even in bfloat16 (8 bits of mantissa: up to 256).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "comm/arguments.h"
+
+namespace hcomm::testing {
+
+// Rank's contribution at place i of its send buffer: -8 .. 7.
+int contribution(int rank, std::size_t i);
+
+// A whole number as `count` elements of a type would hold it.
+void put_number(std::byte* memory, std::size_t index, hcommDataType_t dtype, int number);
+
+// How many elements send and recv have.
+std::size_t send_elements(const CollectiveCall& call, int ranks);
+std::size_t recv_elements(const CollectiveCall& call, int ranks);
+
+// What rank's send buffer holds, and what its recv buffer must hold afterwards.
+std::vector<std::byte> make_input(const CollectiveCall& call, int rank, int ranks);
+std::vector<std::byte> expected_output(const CollectiveCall& call, int rank, int ranks);
+
+}  // namespace hcomm::testing

@@ -1,0 +1,46 @@
+#include "world.h"
+
+#include <exception>
+#include <mutex>
+#include <stdexcept>
+#include <thread>
+
+#include "comm/init.h"
+
+namespace hcomm::testing {
+
+std::vector<std::unique_ptr<Communicator>> make_world(int ranks, const Settings& settings) {
+  auto made = init_all(ranks, settings);
+  require(made.status());
+  return std::move(made).value();
+}
+
+void run_ranks(const std::vector<std::unique_ptr<Communicator>>& world, const std::function<void(Communicator&)>& body) {
+  std::vector<std::thread> threads;
+  std::mutex mutex;
+  std::exception_ptr first;
+  for (const auto& communicator : world) {
+    threads.emplace_back([&, rank = communicator.get()] {
+      try {
+        body(*rank);
+      } catch (...) {
+        const std::lock_guard lock(mutex);
+        if (!first) first = std::current_exception();
+        rank->abort();  // so that the others end, too
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  if (first) std::rethrow_exception(first);
+}
+
+void run_world(int ranks, const Settings& settings, const std::function<void(Communicator&)>& body) {
+  const auto world = make_world(ranks, settings);
+  run_ranks(world, body);
+}
+
+void require(const Status& status) {
+  if (!status.ok()) throw std::runtime_error(std::string(status.trail()));
+}
+
+}  // namespace hcomm::testing
