@@ -9,6 +9,7 @@
 #include <atomic>
 #include <cerrno>
 #include <cstring>
+#include <memory>
 #include <mutex>
 #include <shared_mutex>
 #include <string>
@@ -87,7 +88,7 @@ class Registry {
     for (const LocalWindow& window : windows_) close(window.fd);
     windows_.clear();
     publish();
-    mutex_.unlock();
+    std::construct_at(&mutex_);  // the lock knows its writer by thread, and this is another one
   }
 
   std::atomic<std::uintptr_t> lowest_{UINTPTR_MAX};  // the hull of all windows

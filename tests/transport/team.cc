@@ -4,6 +4,8 @@
 #include <unistd.h>
 
 #include <exception>
+#include <fstream>
+#include <iterator>
 #include <thread>
 
 #include "base/random.h"
@@ -134,6 +136,11 @@ std::string_view name(Kind kind) {
     case Kind::shm_processes: return "shm, ranks as processes";
   }
   unreachable();
+}
+
+std::string read_file(const std::string& path) {
+  std::ifstream file(path);
+  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
 
 void expect(bool condition, std::string_view what) {

@@ -50,6 +50,9 @@ void recv(Transport& transport, int peer, Lane lane, std::vector<std::byte>& mes
 // All ranks meet, by the steps in the window. `meeting` is 1, 2, 3, ...
 void meet(Transport& transport, std::uint64_t meeting);
 
+// The whole of a small file.
+std::string read_file(const std::string& path);
+
 // All ranks in this process (not shm_processes), without faults.
 std::vector<std::unique_ptr<Transport>> open_all(const TeamSpec& spec);
 
