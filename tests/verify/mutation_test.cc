@@ -1,0 +1,169 @@
+// The judge is judged: every small mistake in a right schedule is refused, unless it changes nothing. That it changes nothing is
+// shown by running every interleaving, with an interpreter that shares no code with the verifier.
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+#include <fstream>
+#include <set>
+
+#include "algos/algorithm.h"
+#include "verify/case_file.h"
+#include "verify/interleave.h"
+#include "verify/mutations.h"
+#include "verify/verify.h"
+
+namespace hcomm {
+namespace {
+
+constexpr std::size_t kMaxStates = 60'000;
+
+bool names_exposed(const Schedule& schedule) {
+  return std::ranges::any_of(schedule.programs, [](const Program& program) {
+    return std::ranges::any_of(program.slices, [](const Slice& slice) { return slice.buffer == Buffer::exposed; });
+  });
+}
+
+// One slot more than there are, in calls of one chunk; and two chunks of one call.
+std::vector<Setting> settings(const Schedule& schedule) {
+  const bool exposes = names_exposed(schedule);
+  const bool moves = schedule.problem.collective != Collective::barrier;
+  std::vector<Setting> list;
+  for (const bool in_place : {false, true}) {
+    for (const bool windowed : {false, true}) {
+      for (const bool buffered : {false, true}) {
+        if ((windowed && !exposes) || (in_place && !moves)) continue;
+        Setting setting{.in_place = in_place, .windowed = windowed, .buffered = buffered, .max_states = kMaxStates};
+        setting.calls = schedule.problem.slots + 1;
+        list.push_back(setting);
+        setting.calls = 1;
+        setting.chunks = 2;
+        if (moves) list.push_back(setting);
+      }
+    }
+  }
+  return list;
+}
+
+struct Study {
+  std::string fault;
+  bool gave_up = false;
+  std::vector<std::uint64_t> outputs;  // per setting
+};
+
+Study study(const Schedule& schedule) {
+  Study result;
+  for (const Setting& setting : settings(schedule)) {
+    const Finding finding = run_every_interleaving(schedule, setting);
+    if (!finding.fault.empty()) return {.fault = finding.fault};
+    result.gave_up |= finding.gave_up;
+    result.outputs.push_back(finding.outputs);
+  }
+  return result;
+}
+
+struct Tally {
+  std::size_t refused = 0;
+  std::set<std::string> equivalent;
+  std::vector<std::string> escaped;  // accepted though some interleaving goes wrong
+};
+
+void judge_mutants(const std::string& name, const Schedule& schedule, Tally& tally) {
+  const Study original = study(schedule);
+  INFO(name << ": " << original.fault);
+  REQUIRE(original.fault.empty());
+  REQUIRE_FALSE(original.gave_up);
+  for (const Mutant& mutant : all_mutants(schedule)) {
+    if (!verify(mutant.schedule).proved()) {
+      ++tally.refused;
+      continue;
+    }
+    const Study changed = study(mutant.schedule);
+    const std::string line = name + ": " + mutant.what;
+    if (!changed.fault.empty() || changed.gave_up) {
+      tally.escaped.push_back(line + ": " + (changed.gave_up ? "too many states" : changed.fault));
+      continue;
+    }
+    // The window's placements come last in the list and may differ in number, if the mutant names no exposed buffer.
+    tally.equivalent.insert(line + (changed.outputs[0] == original.outputs[0] ? "" : ": another order of the operands"));
+  }
+}
+
+std::set<std::string> listed_equivalents() {
+  std::ifstream stream(std::string(TEST_SOURCE_DIR) + "/verify/equivalents.txt");
+  std::set<std::string> lines;
+  std::string line;
+  while (std::getline(stream, line)) {
+    if (!line.empty() && line[0] != '#') lines.insert(line);
+  }
+  return lines;
+}
+
+// All mutants of the right schedules with so many ranks, against the list.
+void judge_corpus(int ranks) {
+  Tally tally;
+  std::set<std::string> names;
+  for (const CaseFile& file : read_cases("accepted")) {
+    if (file.schedules.size() != 1 || file.schedules[0].problem.ranks != ranks) continue;
+    names.insert(file.name + ":");
+    judge_mutants(file.name, file.schedules[0], tally);
+  }
+  for (const std::string& line : tally.escaped) FAIL_CHECK("accepted, but wrong: " << line);
+  std::set<std::string> listed;
+  for (const std::string& line : listed_equivalents()) {
+    if (names.contains(line.substr(0, line.find(' ')))) listed.insert(line);
+  }
+  for (const std::string& line : tally.equivalent) {
+    if (!listed.contains(line)) FAIL_CHECK("not in equivalents.txt: " << line);
+  }
+  for (const std::string& line : listed) {
+    if (!tally.equivalent.contains(line)) FAIL_CHECK("in equivalents.txt, but refused: " << line);
+  }
+  CHECK(tally.refused > 8 * tally.equivalent.size());
+}
+
+}  // namespace
+
+TEST_CASE("the mutants of hand-written schedules of two ranks are refused, or change nothing") { judge_corpus(2); }
+
+TEST_CASE("the mutants of hand-written schedules of three ranks are refused, or change nothing", "[proof]") {
+  judge_corpus(3);
+}
+
+TEST_CASE("the mutants of the algorithms are refused, or change nothing", "[proof]") {
+  std::size_t schedules = 0;
+  Tally tally;
+  for (const Algorithm* algorithm : algorithms()) {
+    for (const int ranks : {2, 3}) {
+      // A single slot for three ranks: fewer states, and no less to go wrong.
+      const Problem problem{.collective = algorithm->collective, .ranks = ranks, .slots = ranks == 2 ? 2 : 1};
+      if (!algorithm->supports(problem)) continue;
+      const Schedule schedule = write_schedule(*algorithm, problem);
+      if (study(schedule).gave_up) continue;  // too many blocks
+      judge_mutants(std::string(algorithm->name) + " " + std::string(name(algorithm->collective)) + " " + std::to_string(ranks),
+                    schedule, tally);
+      ++schedules;
+    }
+  }
+  for (const std::string& line : tally.escaped) FAIL_CHECK("accepted, but wrong: " << line);
+  CHECK(schedules >= 30);
+  CHECK(tally.refused > 8 * tally.equivalent.size());
+  WARN(tally.refused << " mutants refused, " << tally.equivalent.size() << " shown to change nothing, of " << schedules
+                     << " schedules");
+}
+
+// The interpreter is judged as well: it must find what is wrong with schedules that the verifier refuses.
+TEST_CASE("the interpreter finds the interleaving in which a wrong schedule goes wrong") {
+  std::size_t tried = 0;
+  std::set<std::string> missed;
+  for (const CaseFile& file : read_cases("refused")) {
+    const bool runs = file.fault == "race" || file.fault == "deadlock" || file.fault == "contribution" || file.fault == "step";
+    if (!runs || file.schedules.size() != 1) continue;
+    ++tried;
+    if (study(file.schedules[0]).fault.empty()) missed.insert(file.name);
+  }
+  CHECK(tried >= 40);
+  // It knows no rounding, compares sums rather than their order, and a value put twice into one place is there all the same.
+  CHECK(missed == std::set<std::string>{"rounded_elsewhere.schedule", "same_target_twice.schedule", "swapped_operands.schedule"});
+}
+
+}  // namespace hcomm
