@@ -46,7 +46,7 @@ struct Max {
       const auto one_way = hn::Max(a, b);
       const auto other_way = hn::Max(b, a);
       const auto either = hn::And(one_way, other_way);  // either +0 makes +0
-      return hn::IfThenElse(hn::Ne(one_way, other_way), hn::NaN(d), either);
+      return hn::IfThenElse(hn::Eq(one_way, other_way), either, hn::NaN(d));
     } else {
       return hn::Max(a, b);
     }
@@ -59,7 +59,7 @@ HWY_INLINE hn::Vec<D> canonical(D d, hn::Vec<D> value) {
     const hn::RebindToUnsigned<D> du;
     using Bits = hn::TFromD<decltype(du)>;
     const Bits nan = sizeof(Bits) == 4 ? static_cast<Bits>(kFloatNan) : static_cast<Bits>(kDoubleNan);
-    return hn::IfThenElse(hn::Ne(value, value), hn::BitCast(d, hn::Set(du, nan)), value);
+    return hn::IfThenElse(hn::IsNaN(value), hn::BitCast(d, hn::Set(du, nan)), value);
   } else {
     return value;
   }

@@ -18,10 +18,15 @@ namespace hcomm::HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
+template <class D>
+constexpr bool is_single(D) {
+  return hn::MaxLanes(D()) == 1;
+}
+
 // A tag with one lane touches exactly one element; all tags take any alignment.
 template <class D, class T = hn::TFromD<D>>
 HWY_INLINE hn::Vec<D> load_raw(D d, const std::byte* from) {
-  if constexpr (hn::MaxLanes(D()) == 1) {
+  if constexpr (is_single(D())) {
     T value;
     std::memcpy(&value, from, sizeof(T));
     return hn::Set(d, value);
@@ -32,7 +37,7 @@ HWY_INLINE hn::Vec<D> load_raw(D d, const std::byte* from) {
 
 template <class D, class T = hn::TFromD<D>>
 HWY_INLINE void store_raw(D d, hn::Vec<D> value, std::byte* to) {
-  if constexpr (hn::MaxLanes(D()) == 1) {
+  if constexpr (is_single(D())) {
     const T lane = hn::GetLane(value);
     std::memcpy(to, &lane, sizeof(T));
   } else {
@@ -41,7 +46,8 @@ HWY_INLINE void store_raw(D d, hn::Vec<D> value, std::byte* to) {
 }
 
 // The kinds of element. Partial: what lanes hold. narrow() is for results, whose NaNs are canonical; narrow_copy() keeps
-// payloads. The integer steps are those of half.h.
+// payloads. The integer steps are those of half.h, and single halves go through half.h itself: Highway's variable shift
+// of one lane (1.0.3, SSE4 and up) counts by 64 bits, of which a tag of one lane owns 32.
 template <class T>
 struct SameLanes {
   using Partial = T;
@@ -62,6 +68,19 @@ HWY_INLINE hn::Vec<hn::RebindToUnsigned<D>> load_half(D, const std::byte* from) 
   return hn::PromoteTo(hn::RebindToUnsigned<D>(), load_raw(hn::Rebind<std::uint16_t, D>(), from));
 }
 
+template <std::uint32_t (*kWiden)(std::uint16_t), class D>
+HWY_INLINE hn::Vec<D> widen_single(D d, const std::byte* from) {
+  std::uint16_t half;
+  std::memcpy(&half, from, sizeof half);
+  return hn::BitCast(d, hn::Set(hn::RebindToUnsigned<D>(), kWiden(half)));
+}
+
+template <std::uint16_t (*kNarrow)(std::uint32_t), class D>
+HWY_INLINE void narrow_single(D, hn::Vec<D> value, std::byte* to) {
+  const std::uint16_t half = kNarrow(hn::GetLane(hn::BitCast(hn::RebindToUnsigned<D>(), value)));
+  std::memcpy(to, &half, sizeof half);
+}
+
 template <class D>  // D: float; lanes are at most 0xFFFF
 HWY_INLINE void store_half(D, hn::Vec<hn::RebindToUnsigned<D>> lanes, std::byte* to) {
   const hn::Rebind<std::uint16_t, D> halves;
@@ -74,14 +93,17 @@ struct Bfloat16Lanes {
 
   template <class D>
   static HWY_INLINE hn::Vec<D> widen(D d, const std::byte* from) {
+    if constexpr (is_single(D())) return widen_single<bfloat16_widen>(d, from);
     return hn::BitCast(d, hn::ShiftLeft<16>(load_half(d, from)));
   }
   template <class D>
   static HWY_INLINE void narrow(D d, hn::Vec<D> value, std::byte* to) {
+    if constexpr (is_single(D())) return narrow_single<bfloat16_narrow>(d, value, to);
     store_half(d, rounded(d, value), to);  // a canonical NaN rounds to a canonical one
   }
   template <class D>
   static HWY_INLINE void narrow_copy(D d, hn::Vec<D> value, std::byte* to) {
+    if constexpr (is_single(D())) return narrow_single<bfloat16_narrow>(d, value, to);
     const hn::RebindToUnsigned<D> du;
     const hn::RebindToSigned<D> di;
     const auto bits = hn::BitCast(du, value);
@@ -108,6 +130,7 @@ struct Float16Lanes {
   // A subnormal is an integer times 2^-24: it is converted exactly, and its exponent lowered by 24; zero stays zero.
   template <class D>
   static HWY_INLINE hn::Vec<D> widen(D d, const std::byte* from) {
+    if constexpr (is_single(D())) return widen_single<float16_widen>(d, from);
     const hn::RebindToUnsigned<D> du;
     const hn::RebindToSigned<D> di;
     const auto half = load_half(d, from);
@@ -128,11 +151,13 @@ struct Float16Lanes {
   }
   template <class D>
   static HWY_INLINE void narrow(D d, hn::Vec<D> value, std::byte* to) {
+    if constexpr (is_single(D())) return narrow_single<float16_narrow>(d, value, to);
     const hn::RebindToUnsigned<D> du;
     store_half(d, rounded(d, value, hn::Set(du, kFloat16Infinity | kFloat16Quiet)), to);
   }
   template <class D>
   static HWY_INLINE void narrow_copy(D d, hn::Vec<D> value, std::byte* to) {
+    if constexpr (is_single(D())) return narrow_single<float16_narrow>(d, value, to);
     const hn::RebindToUnsigned<D> du;
     const auto payload = hn::And(hn::ShiftRight<kFloat16Shift>(hn::BitCast(du, value)), hn::Set(du, 0x03FF));
     store_half(d, rounded(d, value, hn::Or(payload, hn::Set(du, kFloat16Infinity | kFloat16Quiet))), to);

@@ -23,9 +23,15 @@ CombineKernel find_halves(hcommDataType_t dtype, hcommRedOp_t op);
 
 namespace {
 
+// Asked once: each asking executes CPUID, which costs tens of microseconds in a virtual machine.
+long long offered_targets() {
+  static const long long offered = hwy::SupportedTargets();
+  return offered;
+}
+
 template <long long kTarget>
 bool cpu_offers() {
-  return (hwy::SupportedTargets() & kTarget) != 0;
+  return (offered_targets() & kTarget) != 0;
 }
 
 constexpr std::array kSets = {
