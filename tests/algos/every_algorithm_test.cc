@@ -10,8 +10,7 @@
 #include "schedule/text.h"
 #include "verify/verify.h"
 
-using namespace hcomm;
-
+namespace hcomm {
 namespace {
 
 void check_alone(int first_ranks, int last_ranks, int slots) {
@@ -73,3 +72,5 @@ TEST_CASE("with a single slot, a rank that does not say when it has finished is 
   }
   CHECK(verify(schedule).fault == Fault::deadlock);
 }
+
+}  // namespace hcomm

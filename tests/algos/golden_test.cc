@@ -12,8 +12,7 @@
 #include "algos/algorithm.h"
 #include "schedule/text.h"
 
-using namespace hcomm;
-
+namespace hcomm {
 namespace {
 
 const std::filesystem::path kGolden = HCOMM_GOLDEN_FOLDER;
@@ -63,3 +62,5 @@ TEST_CASE("write the golden files anew", "[.regenerate]") {
   }
   SUCCEED();
 }
+
+}  // namespace hcomm

@@ -3,8 +3,7 @@
 
 #include <catch2/catch.hpp>
 
-using namespace hcomm;
-
+namespace hcomm {
 namespace {
 
 void check_all(int max_ranks, bool pairs) {
@@ -36,3 +35,5 @@ TEST_CASE("few messages, many ranks: sizes around powers of two") {
     }
   }
 }
+
+}  // namespace hcomm

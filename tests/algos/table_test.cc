@@ -8,8 +8,7 @@
 #include "algos/parts.h"
 #include "depth.h"
 
-using namespace hcomm;
-
+namespace hcomm {
 namespace {
 
 Problem problem_of(const Algorithm& algorithm, int ranks, int slots = 2) {
@@ -110,3 +109,5 @@ TEST_CASE("a circle of ranks") {
   CHECK(wrap(5, 5) == 0);
   CHECK(wrap(9, 5) == 4);
 }
+
+}  // namespace hcomm

@@ -5,8 +5,7 @@
 
 #include <catch2/catch.hpp>
 
-using namespace hcomm;
-
+namespace hcomm {
 namespace {
 
 PlanRequest request_of(Collective collective, int ranks, std::size_t bytes) {
@@ -183,3 +182,5 @@ TEST_CASE("nothing to do takes no time") {
     CHECK(candidate.predicted_us == 0);
   }
 }
+
+}  // namespace hcomm

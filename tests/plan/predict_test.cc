@@ -3,8 +3,7 @@
 
 #include <catch2/catch.hpp>
 
-using namespace hcomm;
-
+namespace hcomm {
 namespace {
 
 PlanRequest request_of(const Algorithm& algorithm, int ranks, std::size_t bytes) {
@@ -62,3 +61,5 @@ TEST_CASE("refusals name the reason") {
   request.ranks = 1;
   CHECK(refusal(flat, request).empty());  // a rank alone needs none
 }
+
+}  // namespace hcomm

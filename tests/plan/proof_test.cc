@@ -6,7 +6,7 @@
 
 #include <catch2/catch.hpp>
 
-using namespace hcomm;
+namespace hcomm {
 
 TEST_CASE("every algorithm is on the list at every number of ranks, and with two slots where it has slots") {
   std::map<std::pair<const Algorithm*, int>, std::set<int>> slots;
@@ -62,3 +62,5 @@ TEST_CASE("a case is proved, and described") {
   CHECK(prove(pair).proved());
   CHECK(describe(pair) == "ring broadcast from 2 and flat barrier, 3 ranks, 1 slot");
 }
+
+}  // namespace hcomm

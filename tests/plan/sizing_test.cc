@@ -2,7 +2,7 @@
 
 #include <catch2/catch.hpp>
 
-using namespace hcomm;
+namespace hcomm {
 
 TEST_CASE("a unit is a share of the chunk, of whole lines, within a cache") {
   CHECK(unit_bytes({.blocks = 64}, {.chunk_bytes = 64 * 1024}) == 1024);
@@ -23,3 +23,5 @@ TEST_CASE("a schedule in the window has the room of its slots, or none") {
     CHECK(unit * 8 <= slot_bytes);
   }
 }
+
+}  // namespace hcomm

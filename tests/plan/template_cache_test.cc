@@ -2,7 +2,7 @@
 
 #include <catch2/catch.hpp>
 
-using namespace hcomm;
+namespace hcomm {
 
 TEST_CASE("a template is what the algorithm writes, and has the hash of it") {
   TemplateCache cache;
@@ -38,3 +38,5 @@ TEST_CASE("each problem is written once and stays where it is") {
   }
   CHECK(cache.size() == seen.size());
 }
+
+}  // namespace hcomm

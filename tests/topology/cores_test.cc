@@ -11,8 +11,7 @@
 
 #include "base/temp_folder.h"
 
-using namespace hcomm;
-
+namespace hcomm {
 namespace {
 
 // A tree of cgroups in a folder of its own.
@@ -100,3 +99,5 @@ TEST_CASE("a thread that is bound to one processor has one") {
   }).join();
   CHECK(seen == 1);
 }
+
+}  // namespace hcomm

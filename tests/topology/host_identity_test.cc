@@ -10,7 +10,7 @@
 
 #include "base/temp_folder.h"
 
-using namespace hcomm;
+namespace hcomm {
 
 TEST_CASE("a process and its child have the same identity, in one line without spaces") {
   const std::string own = host_identity();
@@ -47,3 +47,5 @@ TEST_CASE("what is hidden is named, not refused") {
   CHECK(identity.starts_with("boot:"));
   CHECK(identity.ends_with(";ipc:unknown;mnt:unknown;net:unknown;pid:unknown;user:unknown"));
 }
+
+}  // namespace hcomm

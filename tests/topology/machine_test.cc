@@ -3,7 +3,7 @@
 
 #include <catch2/catch.hpp>
 
-using namespace hcomm;
+namespace hcomm {
 
 TEST_CASE("a synthetic machine has what its text says") {
   const Result<Machine> machine = read_machine("pack:2 numa:2 core:4 pu:2");
@@ -32,3 +32,5 @@ TEST_CASE("this machine has at least one of each") {
   CHECK(machine.value().cores >= 1);
   CHECK(machine.value().processors >= machine.value().cores);
 }
+
+}  // namespace hcomm

@@ -14,8 +14,7 @@
 #include "topology/cores.h"
 #include "topology/store_kinds.h"
 
-using namespace hcomm;
-
+namespace hcomm {
 namespace {
 
 std::ptrdiff_t threads_of_this_process() {
@@ -73,3 +72,5 @@ TEST_CASE("all kinds of store copy") {
     CHECK(std::memcmp(target.data(), source.data(), source.size()) == 0);
   }
 }
+
+}  // namespace hcomm
