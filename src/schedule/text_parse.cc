@@ -149,6 +149,7 @@ class Parser {
     Shape& shape = schedule_.shape;
     if (!need("schedule") || !choice(problem.collective, kCollectives) || !need("algorithm") || !need("=")) return false;
     schedule_.algorithm = lines_.word();
+    if (schedule_.algorithm.empty()) return expected("the algorithm's name");
     lines_.take(schedule_.algorithm);
     return setting("ranks", problem.ranks, 1, kMaxRanks) && setting("root", problem.root, 0, kMaxRanks - 1) &&
            setting("slots", problem.slots, 1, kMaxSlots) && setting("blocks", shape.blocks, 1, kMaxInt) &&

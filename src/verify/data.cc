@@ -113,8 +113,9 @@ Judgement check_overlaps(World& world, const Access& who) {
 Judgement take_source(World& world, const Access& who, const Slice& slice, bool is_alone, Value& value) {
   const Stage stage = world.expressions.stage(value);
   const auto wrong = [&](const std::string& why) {
-    return refuse(Fault::contribution, op_story(world.trial, who) + ": its source " + to_text(slice, static_cast<int>(who.rank)) +
-                                           " holds " + world.expressions.text(value) + ", " + why);
+    const std::string source = to_text(slice, static_cast<int>(who.rank));
+    return refuse(Fault::contribution, op_story(world.trial, who) + ": its source " + source + " holds " +
+                                           world.expressions.text(value) + ", " + why);
   };
   if (slice.scaling == Scaling::prepare) {
     if (stage != Stage::raw) return wrong("which is prepared already: only a rank's own contribution is prepared, once");
@@ -164,7 +165,8 @@ Judgement run_combine(World& world, const Access& who) {
   const auto sources = program.sources(op);
   const auto targets = program.targets(op);
   if (sources.size() > 1 && !reduces(world.trial.schedule(who.call).problem.collective)) {
-    return refuse(Fault::contribution, op_story(world.trial, who) + " combines several sources, but this collective only moves blocks");
+    return refuse(Fault::contribution,
+                  op_story(world.trial, who) + " combines several sources, but this collective only moves blocks");
   }
   for (const Slice& source : sources) {
     if (Judgement judgement = read_record(world, who, source); !judgement.proved()) return judgement;

@@ -45,7 +45,8 @@ Judgement check_place(const Line& line, const Slice& slice, const std::string& w
   const bool is_scratch = slice.buffer == Buffer::scratch;
   const int units = is_scratch ? shape.scratch_units : shape.slot_units;
   if (!fits(slice.place, slice.count, static_cast<std::uint64_t>(units))) {
-    return line.out_of_bounds(what + " ends past the " + std::to_string(units) + " units of " + (is_scratch ? "scratch" : "a slot"));
+    const std::string where = is_scratch ? "scratch" : "a slot";
+    return line.out_of_bounds(what + " ends past the " + std::to_string(units) + " units of " + where);
   }
   if (!fits(slice.first, slice.count, static_cast<std::uint64_t>(shape.blocks))) {
     return line.out_of_bounds(what + " names blocks past the " + std::to_string(shape.blocks) + " of a chunk");

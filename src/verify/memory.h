@@ -58,7 +58,9 @@ class Memory {
   Spot input(std::uint32_t owner, std::uint32_t call, std::uint32_t chunk, std::uint32_t block);
   Spot output(std::uint32_t owner, std::uint32_t call, std::uint32_t chunk, std::uint32_t block);
 
-  SlotRoom& room(std::uint32_t owner, std::uint32_t slot) { return rooms_[owner * static_cast<std::size_t>(trial_.slots()) + slot]; }
+  SlotRoom& room(std::uint32_t owner, std::uint32_t slot) {
+    return rooms_[owner * static_cast<std::size_t>(trial_.slots()) + slot];
+  }
   bool has_begun(std::uint32_t owner, std::uint32_t call) const { return buffers_[call][owner].begun; }
   bool in_place(std::uint32_t rank, std::uint32_t call) const;
   bool windowed(std::uint32_t rank, std::uint32_t call) const;

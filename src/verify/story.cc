@@ -34,12 +34,13 @@ std::string op_story(const Trial& trial, const Access& who) {
 std::string spot_story(const Spot& spot) {
   const std::string of_owner = " of rank " + number(spot.owner);
   const std::string when = " (call " + number(spot.call) + ", chunk " + number(spot.chunk) + ")";
+  const std::string of_slot = " (slot " + number(spot.slot) + ")";
   switch (spot.region) {
     case Region::input:   return "input[" + number(spot.index) + "]" + of_owner + when;
     case Region::output:  return "output[" + number(spot.index) + "]" + of_owner + when;
     case Region::scratch: return "scratch unit " + number(spot.index) + of_owner;
-    case Region::slot:    return "slot(" + number(spot.owner) + ") unit " + number(spot.index) + " (slot " + number(spot.slot) + ")";
-    case Region::record:  return "the place of exposed(" + number(spot.owner) + ") (slot " + number(spot.slot) + ")";
+    case Region::slot:    return "slot(" + number(spot.owner) + ") unit " + number(spot.index) + of_slot;
+    case Region::record:  return "the place of exposed(" + number(spot.owner) + ")" + of_slot;
   }
   unreachable();
 }

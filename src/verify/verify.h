@@ -2,8 +2,9 @@
 //
 // What is proved, for every rank, for 1 to slots + 1 chunks, for both bindings of the exposed buffers and for both
 // placements (in place, out of place):
-//   contributions  every output block holds each contribution exactly once, prepared once and finished once, in an
-//                  expression that is the same on all ranks
+//   contributions  every output block of a reduction holds each contribution exactly once, prepared once and finished once,
+//                  in an expression that is the same on all ranks and rounded at the same places; a broadcast and an
+//                  allgather return the bare block; nobody leaves a barrier before all have come
 //   matching       the k-th send of a channel meets the k-th receive, with the same blocks and format
 //   bounds         every slice lies in its buffer; nobody writes an input or another rank's slot; unwritten memory is not read
 //   deadlock       every program ends, even if a send ends only when its receive has started
@@ -11,6 +12,7 @@
 //                  receive and signal to await. The caller counts as a thread: it writes input and output before the
 //                  call and touches both after it. Slots keep their contents and their readers from call to call
 //   steps          a rank's step only grows
+// docs/schedule_format.md says more, and what is assumed of the engine.
 // The time is linear in operations times ranks.
 #pragma once
 

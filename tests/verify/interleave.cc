@@ -107,7 +107,9 @@ class Explorer {
     }
     for (const Thread& thread : state.threads) {
       for (int value : {thread.call, thread.stage, thread.chunk}) put(static_cast<std::uint64_t>(value));
-      for (std::uint64_t value : {std::uint64_t{thread.op}, std::uint64_t{thread.half}, thread.read.recipe, thread.step}) put(value);
+      for (std::uint64_t value : {std::uint64_t{thread.op}, std::uint64_t{thread.half}}) put(value);
+      put(thread.read.recipe);
+      put(thread.step);
     }
     std::uint64_t unordered = 0;
     for (const Message& message : state.messages) {

@@ -2,6 +2,8 @@
 
 #include <catch2/catch.hpp>
 
+#include "verify/flight.h"
+
 namespace hcomm {
 namespace {
 

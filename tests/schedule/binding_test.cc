@@ -1,0 +1,110 @@
+// The arithmetic of chunks and blocks, at sizes where 32 bits do not do.
+#include "schedule/binding.h"
+
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+
+namespace hcomm {
+namespace {
+
+struct Size {
+  std::size_t unit;
+  std::size_t granule;
+};
+
+std::vector<std::size_t> counts(int ranks) {
+  const auto n = static_cast<std::size_t>(ranks);
+  const std::size_t two31 = std::size_t{1} << 31;
+  const std::size_t two32 = std::size_t{1} << 32;
+  return {0, 1, n - 1, n, n + 1, 1000, 100'003, 1'500'000'000, two31 - 1, two31, two31 + 1, two32 - 1, two32, two32 + 1};
+}
+
+// Large units keep the number of chunks, and so the test, small.
+std::vector<Size> sizes(std::size_t count) {
+  const std::size_t large = round_up(std::max<std::size_t>(count / 40, 64), 16);
+  std::vector<Size> list = {{large, 16}, {large, 1}, {std::max<std::size_t>(round_up(count, 16), 16), 16}};
+  if (count <= 100'003) list.insert(list.end(), {{16, 16}, {3, 1}, {64, 8}});
+  return list;
+}
+
+void check_split(const Problem& problem, const Shape& shape, std::size_t count, const Size& size) {
+  const Partition partition(problem, shape, count, size.unit, size.granule);
+  std::size_t next = 0;
+  for (std::size_t chunk = 0; chunk < partition.chunks(); ++chunk) {
+    std::size_t length = 0;
+    for (std::size_t block = 0; block < static_cast<std::size_t>(shape.blocks); ++block) {
+      const Extent extent = partition.block(chunk, block);
+      if (extent.offset != next || extent.length > size.unit) FAIL("chunk " << chunk << " block " << block);
+      const std::size_t begin = chunk * size.unit * static_cast<std::size_t>(shape.blocks);
+      if (extent.length > 0 && (extent.offset - begin) % size.granule != 0) FAIL("a block starts inside of a granule");
+      next += extent.length;
+      length += extent.length;
+    }
+    if (length == 0) FAIL("an empty chunk");
+  }
+  CHECK(next == count);
+}
+
+void check_strided(const Problem& problem, const Shape& shape, std::size_t count, const Size& size) {
+  const Partition partition(problem, shape, count, size.unit, size.granule);
+  for (std::size_t block = 0; block < static_cast<std::size_t>(shape.blocks); ++block) {
+    std::size_t next = 0;
+    for (std::size_t chunk = 0; chunk < partition.chunks(); ++chunk) {
+      const Extent extent = partition.block(chunk, block);
+      const Extent lone = partition.lone_block(chunk);
+      if (extent.offset != block * count + next || lone.offset != next) FAIL("chunk " << chunk << " block " << block);
+      if (lone.length != extent.length || extent.length == 0 || extent.length > size.unit) FAIL("a wrong length");
+      next += extent.length;
+    }
+    CHECK(next == count);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("blocks tile the message without gap or overlap") {
+  for (const Collective collective : {Collective::allreduce, Collective::broadcast}) {
+    for (const int ranks : {1, 2, 3, 4, 7, 8, 64}) {
+      const Problem problem{.collective = collective, .ranks = ranks};
+      for (const std::size_t count : counts(ranks)) {
+        for (const Size& size : sizes(count)) {
+          for (const int blocks : {1, ranks, 2 * ranks}) check_split(problem, {.blocks = blocks}, count, size);
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("the blocks of a strided collective tile every rank's part") {
+  for (const Collective collective : {Collective::reduce_scatter, Collective::allgather}) {
+    for (const int ranks : {1, 2, 3, 4, 7, 64}) {
+      const Problem problem{.collective = collective, .ranks = ranks};
+      for (const std::size_t count : counts(ranks)) {
+        for (const Size& size : sizes(count)) check_strided(problem, {.blocks = ranks}, count, size);
+      }
+    }
+  }
+}
+
+TEST_CASE("a barrier has one chunk without bytes, and nothing else has chunks when there are no elements") {
+  for (const Collective collective : kCollectives) {
+    const Problem problem{.collective = collective, .ranks = 4};
+    const Partition partition(problem, {.blocks = 4}, 0, 16, 16);
+    CHECK(partition.chunks() == (collective == Collective::barrier ? 1 : 0));
+    CHECK(partition.block(0, 3).length == 0);
+  }
+}
+
+TEST_CASE("12 GB of a ring of four: every offset in bytes is right past 32 bits") {
+  const Problem problem{.collective = Collective::allreduce, .ranks = 4};
+  const std::size_t count = 1'500'000'000;
+  const Partition partition(problem, {.blocks = 4}, count, round_up(count, 8), 8);
+  REQUIRE(partition.chunks() == 1);
+  const Extent last = partition.block(0, 3);
+  CHECK(last.offset == 1'125'000'000);
+  CHECK(last.offset * sizeof(std::int64_t) == 9'000'000'000);
+  CHECK(last.offset + last.length == count);
+}
+
+}  // namespace hcomm
