@@ -123,7 +123,8 @@ Judgement take_source(World& world, const Access& who, const Slice& slice, bool 
     return {};
   }
   if (is_alone || stage == Stage::prepared) return {};
-  return wrong(stage == Stage::raw ? "which is combined without having been prepared" : "which is combined after it was finished");
+  if (stage == Stage::raw) return wrong("which is combined without having been prepared");
+  return wrong("which is combined after it was finished");
 }
 
 Judgement combine_block(World& world, const Access& who, std::uint32_t i) {
