@@ -60,8 +60,8 @@ Result<Choice> by_model(const PlanRequest& request) {
 }  // namespace
 
 Result<Choice> choose(const PlanRequest& request, const Settings& settings) {
-  const Result<std::string_view> wanted = requested_algorithm(settings.algo, request.collective);
-  if (!wanted.ok()) return Status::failure(wanted.status().code(), wanted.status().trail());
+  Result<std::string_view> wanted = requested_algorithm(settings.algo, request.collective);
+  if (!wanted.ok()) return std::move(wanted).status();
   if (!wanted.value().empty()) return forced(request, wanted.value());
   switch (settings.tuner) {
     case Tuner::model: return by_model(request);

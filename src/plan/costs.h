@@ -14,6 +14,7 @@ struct Costs {
   double store_ns = 1.5;      // of a line of the rank's own
   double peer_load_ns = 2.0;  // of a line that another core has written
   double show_ns = 1.8;       // to store a line that others read next
+  double staged_share = 0.5;  // of the calls in which an exposed input must be copied first: no rank knows of the others
 };
 
 }  // namespace hcomm

@@ -18,10 +18,11 @@ namespace {
 struct Work {
   double ops = 0;
   double awaits = 0;
-  double messages = 0;  // sends and receives
+  double messages = 0;        // sends and receives
   double receives = 0;
-  double bytes = 0;     // loaded and stored
-  double line_ns = 0;   // what that costs
+  double bytes = 0;           // loaded and stored
+  double line_ns = 0;         // what that costs
+  bool acknowledged = false;  // the last round is in the epilogue: once per call
 };
 
 // Counts what a program does with blocks of `block_bytes`: the sum of a block's bytes over all chunks.
@@ -49,8 +50,8 @@ class Counter {
           touch(program_.targets(op).front(), request_.costs.store_ns);
           break;
         case OpKind::combine:
-          for (const Slice& source : program_.sources(op)) touch(source, load_ns(source));
-          for (const Slice& target : program_.targets(op)) touch(target, store_ns(target));
+          for (const Slice& source : program_.sources(op)) touch(source, load_ns(source) * share_of(op));
+          for (const Slice& target : program_.targets(op)) touch(target, store_ns(target) * share_of(op));
           break;
         case OpKind::signal:
           break;
@@ -61,6 +62,9 @@ class Counter {
   const Work& work() const { return work_; }
 
  private:
+  double share_of(const Op& op) const {
+    return program_.targets(op).front().buffer == Buffer::exposed ? request_.costs.staged_share : 1;
+  }
   double load_ns(const Slice& slice) const {
     return slice.owner == program_.rank ? request_.costs.load_ns : request_.costs.peer_load_ns;
   }
@@ -93,7 +97,9 @@ Work work_of(const Algorithm& algorithm, const PlanRequest& request, int rank, s
   counter.add(program.prologue, 1);
   counter.add(program.body, static_cast<double>(chunks));
   counter.add(program.epilogue, 1);
-  return counter.work();
+  Work work = counter.work();
+  work.acknowledged = program.epilogue.count > 0;
+  return work;
 }
 
 std::size_t chunks_of(const PlanRequest& request, const Shape& shape) {
@@ -133,7 +139,8 @@ Candidate predict(const Algorithm& algorithm, const PlanRequest& request) {
 
   // The ranks are alike but for the root; the one beside it is the first of those that only listen.
   Work busiest = work_of(algorithm, request, request.root, candidate.chunks, block_bytes);
-  double rounds = algorithm.rounds(request.problem()) * chunks;
+  const double rounds_per_chunk = algorithm.rounds(request.problem()) - (busiest.acknowledged ? 1 : 0);
+  double rounds = rounds_per_chunk * chunks + (busiest.acknowledged ? 1 : 0);
   double way_us = 0;
   if (has_root(request.collective) && request.ranks > 1) {
     const Work listener =

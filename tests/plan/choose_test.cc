@@ -58,6 +58,7 @@ TEST_CASE("what a name cannot be is said, with the nearest and all legal ones") 
     return std::string(choice.status().trail());
   };
   CHECK(contains(trail("rign"), "\"rign\"; did you mean \"ring\"?"));
+  CHECK(std::ranges::count(trail("rign"), '[') == 1);  // where it was decided, once
   for (const std::string legal : {"adaptive", "flat", "direct", "ring", "recursive_doubling"}) {
     CHECK(contains(trail("quantum"), legal));
   }
@@ -110,6 +111,9 @@ TEST_CASE("small messages go the short way, large ones the way of few bytes") {
   CHECK(chosen(request_of(Collective::allreduce, 4, 8), Settings()) == "flat");
   CHECK(chosen(request_of(Collective::allreduce, 4, 64u << 20), Settings()) == "direct");
   CHECK(chosen(request_of(Collective::reduce_scatter, 4, 8), Settings()) == "flat");
+  for (const Collective collective : {Collective::broadcast, Collective::reduce_scatter, Collective::allgather}) {
+    CHECK(chosen(request_of(collective, 4, 8u << 20), Settings()) == "direct");  // half of the inputs need no copy
+  }
   PlanRequest request = request_of(Collective::allreduce, 8, 8);
   request.room.has_window = false;
   CHECK(chosen(request, Settings()) == "recursive_doubling");
