@@ -50,6 +50,7 @@ inline constexpr std::uint32_t kLeft = 2;
 struct alignas(64) Life {
   std::atomic<std::uint32_t> dead{0};
   std::atomic<std::int32_t> pid{0};
+  std::atomic<std::uint64_t> entered{0};  // operations it has begun; says who is late. Written by the rank alone
 };
 
 struct VerdictCell {
@@ -73,6 +74,9 @@ class Board {
   void set_left(int rank) { end(rank, kLeft); }
   int pid(int rank) const { return lives_[rank].pid.load(std::memory_order_relaxed); }
   void set_pid(int rank, int pid) { lives_[rank].pid.store(pid, std::memory_order_relaxed); }
+
+  std::uint64_t entered(int rank) const { return lives_[rank].entered.load(std::memory_order_relaxed); }
+  void set_entered(int rank, std::uint64_t count) { lives_[rank].entered.store(count, std::memory_order_relaxed); }
 
   // One load; true is final.
   bool has_verdict() const { return cell_->state.load(std::memory_order_acquire) != 0; }

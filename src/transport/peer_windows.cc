@@ -38,6 +38,11 @@ Status not_a_window(int peer, const WindowRef& window, std::string_view why) {
                                                ", which is not the window it says: " + std::string(why));
 }
 
+Status cannot_open(int peer, const std::string& path, int error) {
+  return Status::failure(hcommSystemError,
+                         "opening a window of rank " + std::to_string(peer) + " (" + path + "): " + std::strerror(error));
+}
+
 // The number names whatever file the peer has there. It is looked at before it is really opened, because opening a device
 // or a pipe may do something.
 Result<int> open_regular(int peer, int peer_pid, const WindowRef& window) {
@@ -45,13 +50,13 @@ Result<int> open_regular(int peer, int peer_pid, const WindowRef& window) {
   const OpenFile handle(open(path.c_str(), O_PATH | O_CLOEXEC));
   if (!handle.is_open()) {
     if (errno == ENOENT) return not_a_window(peer, window, "it is not open");
-    return Status::failure(hcommSystemError, "opening a window of rank " + std::to_string(peer) + " (" + path + "): " + std::strerror(errno));
+    return cannot_open(peer, path, errno);
   }
   struct stat file{};
   if (fstat(handle.fd(), &file) != 0 || !S_ISREG(file.st_mode)) return not_a_window(peer, window, "not a memory file");
   const std::string again = "/proc/self/fd/" + std::to_string(handle.fd());
   const int fd = open(again.c_str(), O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return Status::failure(hcommSystemError, "opening a window of rank " + std::to_string(peer) + ": " + std::strerror(errno));
+  if (fd < 0) return cannot_open(peer, again, errno);
   return fd;
 }
 
@@ -118,7 +123,8 @@ PeerWindows::Mapping* PeerWindows::find(int peer, const WindowRef& window) {
     return mapping.peer == peer && mapping.id == window.id && mapping.generation == window.generation;
   };
   const auto index = static_cast<std::size_t>(peer);
-  if (index < latest_.size() && latest_[index] < mappings_.size() && fits(mappings_[latest_[index]])) return &mappings_[latest_[index]];
+  const std::size_t guess = index < latest_.size() ? latest_[index] : mappings_.size();
+  if (guess < mappings_.size() && fits(mappings_[guess])) return &mappings_[guess];
   const auto found = std::ranges::find_if(mappings_, fits);
   return found == mappings_.end() ? nullptr : &*found;
 }

@@ -39,8 +39,9 @@ Status system_failure(const std::string& what, int error) {
 Status check_file_limit(std::size_t bytes) {
   rlimit limit{};
   if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY && bytes > limit.rlim_cur) {
-    return Status::failure(hcommSystemError, "shared memory of " + std::to_string(bytes) + " bytes (mostly untouched) is above the "
-                                             "file size limit of " + std::to_string(limit.rlim_cur) + "; raise it: ulimit -f unlimited");
+    return Status::failure(hcommSystemError, "shared memory of " + std::to_string(bytes) +
+                                                 " bytes (mostly untouched) is above the file size limit of " +
+                                                 std::to_string(limit.rlim_cur) + "; raise it: ulimit -f unlimited");
   }
   return {};
 }
@@ -131,7 +132,8 @@ Result<Context> Context::map(int segment_fd, int context, const Geometry& geomet
   const std::size_t bytes = mapped.layout_.bytes;
   const std::size_t start = bytes * static_cast<std::size_t>(context);
   if (Status status = check_file(segment_fd, start + bytes); !status.ok()) return status;
-  void* const base = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, segment_fd, static_cast<off_t>(start));
+  void* const base =
+      mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, segment_fd, static_cast<off_t>(start));
   if (base == MAP_FAILED) {
     return system_failure("mapping " + std::to_string(bytes) + " bytes of shared memory (see ulimit -v)", errno);
   }

@@ -10,6 +10,10 @@ constexpr std::size_t padding_after(std::size_t payload_bytes) {
   return (kFrameUnit - frame) % kFrameUnit;
 }
 
+std::string impossible_cursor(int peer, std::string_view which) {
+  return "rank " + std::to_string(peer) + " wrote an impossible " + std::string(which) + " cursor into shared memory";
+}
+
 }  // namespace
 
 std::uint32_t frame_check(std::uint64_t length, std::uint32_t sequence, int from, int to, Lane lane) {
@@ -80,7 +84,7 @@ int ShmChannel::push_messages() {
     const std::size_t header_bytes = message.begun ? 0 : sizeof(FrameHeader);
     const auto room = writer_.room(std::min(kPieceBytes, header_bytes + message.cursor.left() + message.pad));
     if (!room.has_value()) {
-      send_breakage_ = {hcommRemoteError, "rank " + std::to_string(peer_) + " wrote an impossible read cursor into shared memory"};
+      send_breakage_ = {hcommRemoteError, impossible_cursor(peer_, "read")};
       continue;
     }
     if (!push_piece(message, *room)) return pieces;
@@ -132,7 +136,7 @@ int ShmChannel::pull_messages() {
   while (!receives_.empty() && pieces < kMostPieces) {
     if (recv_breakage_.is_set()) return pieces + fail_all(receives_, recv_breakage_);
     if (!reader_.refresh()) {
-      recv_breakage_ = {hcommRemoteError, "rank " + std::to_string(peer_) + " wrote an impossible write cursor into shared memory"};
+      recv_breakage_ = {hcommRemoteError, impossible_cursor(peer_, "write")};
     } else if (!pull_piece(receives_.front())) {
       return pieces;
     }

@@ -1,6 +1,6 @@
 // What the engine needs from a way between ranks, and nothing else.
 //
-//   Threads:  one thread at a time uses a Transport and all that it returned; only wake() may come from any thread.
+//   Threads:  one thread at a time uses a Transport and all that it returned; only ring() may come from any thread.
 //   Blocking: never, but for sleep(), which is bounded.
 //   Lifetime: channels and the window die with their Transport; buffers outlive their Completion.
 //   Order:    a Channel is reliable and delivers whole messages in posting order. A receive names its length; a message of

@@ -21,7 +21,8 @@ TEST_CASE("there is no verdict until one is given, and then that one stands") {
   Health health;
   CHECK_FALSE(health.board.has_verdict());
   CHECK_FALSE(health.board.verdict().has_value());
-  const Verdict first = {.reason = Reason::died, .culprit = 2, .pid = 77, .writer = 1, .collective = Collective::allgather, .sequence = 9};
+  const Verdict first = {
+      .reason = Reason::died, .culprit = 2, .pid = 77, .writer = 1, .collective = Collective::allgather, .sequence = 9};
   CHECK(health.board.give(first) == first);
   CHECK(health.board.give({.reason = Reason::aborted, .writer = 3}) == first);
   CHECK(health.board.has_verdict());

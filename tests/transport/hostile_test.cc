@@ -119,7 +119,8 @@ TEST_CASE("impossible cursors fail the messages and all that come after") {
 }
 
 TEST_CASE("a forged length is the length of the receive, or refused") {
-  for (const std::uint64_t length : {std::uint64_t{0}, std::uint64_t{99}, std::uint64_t{101}, UINT64_MAX, std::uint64_t{1} << 63}) {
+  constexpr std::array<std::uint64_t, 5> kLengths = {0, 99, 101, UINT64_MAX, std::uint64_t{1} << 63};
+  for (const std::uint64_t length : kLengths) {
     Pair pair;
     ShmChannel channel = pair.channel();
     pair.forge(length, 0);
@@ -165,7 +166,8 @@ TEST_CASE("a peer that scribbles over everything does no harm beyond its own mes
       pair.context.window(0).doorbells[1].sleeping = static_cast<std::uint32_t>(random.next());
       channel.poll();
     }
-    failed += static_cast<int>(std::ranges::count_if(done, [](const Completion& each) { return each.finished && !each.status.ok(); }));
+    const auto has_failed = [](const Completion& each) { return each.finished && !each.status.ok(); };
+    failed += static_cast<int>(std::ranges::count_if(done, has_failed));
   }
   CHECK(failed > 200);
 }

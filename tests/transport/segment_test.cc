@@ -20,7 +20,9 @@ namespace {
 constexpr Geometry kSmall = {.ranks = 3, .slots = 2, .slot_bytes = 256, .ring_bytes = 1024};
 
 int make_segment(const Geometry& geometry, int contexts = 1) {
-  return create_segment(shm_segment_bytes(geometry.ranks, geometry.slots, geometry.slot_bytes, geometry.ring_bytes, contexts)).value();
+  const std::size_t bytes =
+      shm_segment_bytes(geometry.ranks, geometry.slots, geometry.slot_bytes, geometry.ring_bytes, contexts);
+  return create_segment(bytes).value();
 }
 
 bool says(const Status& status, std::string_view text) { return status.trail().find(text) != std::string_view::npos; }
