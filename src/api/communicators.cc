@@ -36,10 +36,10 @@ Status make_one(hcommComm_t* comm, const char* function, Make&& make) {
 
 Status make_all(hcommComm_t* comms, int size) {
   if (comms == nullptr) return null_argument("comms");
+  for (int rank = 0; rank < size && size <= kMaxInitAllRanks; ++rank) comms[rank] = nullptr;
   if (Status status = outside_group("hcommCommInitAll"); !status.ok()) return status;
   auto made = init_all(size);
   if (!made.ok()) return std::move(made).status();
-  for (int rank = 0; rank < size; ++rank) comms[rank] = nullptr;
   for (int rank = 0; rank < size; ++rank) {
     Result<hcommComm_t> handle = add_handle(std::move(made.value()[static_cast<std::size_t>(rank)]));
     if (!handle.ok()) {

@@ -37,15 +37,34 @@ SharedFacts Communicator::facts() const {
   return facts;
 }
 
-Status Communicator::standing() const {
+Status Communicator::standing() {
   if (process_ != fork_generation()) {
     return Status::failure(hcommInvalidUsage,
                            "this process is the child of a fork and owns none of its parent's communicators; make one of its own");
   }
   const hcommResult_t failed = failed_.load(std::memory_order_acquire);
-  if (failed == hcommSuccess) return {};
+  if (failed == hcommSuccess) {
+    if (transport_ == nullptr || !transport_->board().has_verdict()) return {};
+    const auto verdict = transport_->board().verdict();
+    return verdict ? keep(told(*verdict, "a call that had not begun")) : Status();
+  }
   const std::lock_guard lock(failure_mutex_);
   return Status::failure(failed, failure_trail_);
+}
+
+// Makes a failure the one that stays, unless there is one already; returns the one that does. Any thread.
+Status Communicator::keep(Status why) {
+  const std::lock_guard lock(failure_mutex_);
+  if (failed_.load(std::memory_order_relaxed) == hcommSuccess) {
+    failure_trail_ = std::string(why.trail());
+    failed_.store(why.code(), std::memory_order_release);
+    return why;
+  }
+  return Status::failure(failed_.load(std::memory_order_relaxed), failure_trail_);
+}
+
+Status Communicator::told(const Verdict& verdict, const std::string& here) const {
+  return Status::failure(result_of(verdict.reason), verdict_text(verdict, rank_, here));
 }
 
 Status Communicator::check(const CollectiveCall& call) {
@@ -69,7 +88,8 @@ void Communicator::release() { reserved_.store(0, std::memory_order_release); }
 Status Communicator::run(const CollectiveCall& call) {
   if (Status status = check(call); !status.ok()) return status;
   if (Status status = reserve(); !status.ok()) return status;
-  if (seat_ != nullptr) {
+  const bool waits_for_peers = call.count != 0 || call.collective == Collective::barrier;
+  if (seat_ != nullptr && waits_for_peers) {
     if (Status status = seat_->await_others(kDriverPatience); !status.ok()) {
       release();
       return status;
@@ -103,6 +123,7 @@ Status Communicator::begin(const CollectiveCall& call) {
       bound.windowed = true;
     }
   }
+  if (transport_ != nullptr) transport_->board().set_entered(rank_, sequence_ + 1);
   if (tracer_ != nullptr) tracer_->call_started(trace(hcommInProgress));
   engine_.start(bound);
   if (!engine_.running()) end(hcommSuccess);  // nothing to do
@@ -136,13 +157,7 @@ void Communicator::end(hcommResult_t result) {
 }
 
 void Communicator::abort() {
-  {
-    const std::lock_guard lock(failure_mutex_);
-    if (failed_.load(std::memory_order_relaxed) == hcommSuccess) {
-      failure_trail_ = "rank " + std::to_string(rank_) + " aborted this communicator; destroy it";
-      failed_.store(hcommAborted, std::memory_order_release);
-    }
-  }
+  static_cast<void>(keep(Status::failure(hcommAborted, "rank " + std::to_string(rank_) + " aborted this communicator; destroy it")));
   if (transport_ == nullptr || process_ != fork_generation()) return;
   Board& board = transport_->board();
   board.give({.reason = Reason::aborted, .culprit = rank_, .pid = board.pid(rank_), .writer = rank_});

@@ -78,7 +78,9 @@ class Communicator {
   friend Status wait_for(std::span<Communicator* const> communicators);
   friend Status give_up(std::span<Communicator* const> communicators, Status why);
 
-  Status standing() const;  // the failure that stays, if any
+  Status standing();  // the failure that stays, if any
+  Status keep(Status why);
+  Status told(const Verdict& verdict, const std::string& here) const;
   Status begin(const CollectiveCall& call);
   Status begin_next();
   void forget_queue();
@@ -94,9 +96,9 @@ class Communicator {
   void pass_time(IdleAct act, TimeNs most);
   TimeNs next_look() const;
   Status judge(Reason reason, int culprit);
-  Status fail_by(const Verdict& verdict);
   Status fail(Status why);
   void warn_late(TimeNs waited);
+  std::vector<int> late_ranks() const;
   void wake_all();
 
   // Constant after the agreement.

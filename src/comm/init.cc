@@ -152,15 +152,27 @@ Status make_unique_id(hcommUniqueId& id) {
   return {};
 }
 
-Result<std::unique_ptr<Communicator>> init_rank(int ranks, const hcommUniqueId& id, int rank) {
+namespace {
+
+Result<std::unique_ptr<Communicator>> init_rank_with(int ranks, const hcommUniqueId& id, int rank, const KnobReading& knobs) {
   if (Status status = check_membership(rank, ranks, kMaxShmRanks); !status.ok()) return status;
-  Result<KnobReading> knobs = read_process_knobs(rank);
-  if (!knobs.ok()) return std::move(knobs).status();
-  if (Status status = check_names(knobs.value().settings); !status.ok()) return status;
+  if (Status status = check_names(knobs.settings); !status.ok()) return status;
   Result<JobId> job = job_id_from_bytes(std::as_bytes(std::span(id.internal)));
   if (!job.ok()) return std::move(job).status();
-  if (ranks == 1) return alone(knobs.value().settings);
-  return join_job(job.value(), rank, ranks, 0, knobs.value());
+  if (ranks == 1) return alone(knobs.settings);
+  return join_job(job.value(), rank, ranks, 0, knobs);
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Communicator>> init_rank(int ranks, const hcommUniqueId& id, int rank) {
+  Result<KnobReading> knobs = read_process_knobs(rank);
+  if (!knobs.ok()) return std::move(knobs).status();
+  return init_rank_with(ranks, id, rank, knobs.value());
+}
+
+Result<std::unique_ptr<Communicator>> init_rank(int ranks, const hcommUniqueId& id, int rank, const Settings& settings) {
+  return init_rank_with(ranks, id, rank, {.settings = settings, .values = {}, .warnings = {}});
 }
 
 Result<std::unique_ptr<Communicator>> init_env() {

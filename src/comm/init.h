@@ -22,6 +22,7 @@ Status make_unique_id(hcommUniqueId& id);
 
 // Joins an id, or what the launcher started. Collective.
 Result<std::unique_ptr<Communicator>> init_rank(int ranks, const hcommUniqueId& id, int rank);
+Result<std::unique_ptr<Communicator>> init_rank(int ranks, const hcommUniqueId& id, int rank, const Settings& settings);
 Result<std::unique_ptr<Communicator>> init_env();
 
 }  // namespace hcomm

@@ -120,7 +120,7 @@ Status Communicator::check_health() {
   if (board.has_verdict()) {
     if (advance() > 0) return {};  // what is there is taken, even so
     const auto verdict = board.verdict();
-    return verdict ? fail_by(*verdict) : Status();
+    return verdict ? fail(told(*verdict, operation_text(current_.collective, sequence_))) : Status();
   }
   int dead = -1;
   engine_.for_each_awaited([&](int peer) {
@@ -135,15 +135,24 @@ Status Communicator::check_health() {
   const TimeNs waited = now - waiting_since_;
   if (!warned_late_ && waited >= settings_.peer_timeout_ns) warn_late(waited);
   if (waited < settings_.timeout_ns || settings_.timeout_ns == kNever) return {};
-  int late = -1;
-  engine_.for_each_awaited([&](int peer) { late = late < 0 ? peer : late; });
-  return fail(judge(Reason::timed_out, late));
+  return fail(judge(Reason::timed_out, late_ranks().front()));
+}
+
+// Who has not begun this operation yet; if all have, who is awaited now.
+std::vector<int> Communicator::late_ranks() const {
+  std::vector<int> late;
+  for (int peer = 0; peer < ranks_; ++peer) {
+    if (peer != rank_ && transport_->board().entered(peer) <= sequence_) late.push_back(peer);
+  }
+  if (late.empty()) engine_.for_each_awaited([&](int peer) { late.push_back(peer); });
+  if (late.empty()) late.push_back(rank_);
+  return late;
 }
 
 void Communicator::warn_late(TimeNs waited) {
   warned_late_ = true;
   std::string late;
-  engine_.for_each_awaited([&](int peer) { late += (late.empty() ? "" : ", ") + std::to_string(peer); });
+  for (const int peer : late_ranks()) late += (late.empty() ? "" : ", ") + std::to_string(peer);
   log(LogLevel::warn, "comm",
       "rank " + std::to_string(rank_) + " has waited " + std::to_string(waited / kMillisecond) + " ms in " +
           operation_text(current_.collective, sequence_) + " for rank " + late);
@@ -159,26 +168,14 @@ Status Communicator::judge(Reason reason, int culprit) {
                                      .collective = current_.collective,
                                      .sequence = sequence_});
   wake_all();
-  return Status::failure(result_of(stands.reason),
-                         verdict_text(stands, rank_, operation_text(current_.collective, sequence_)));
+  return told(stands, operation_text(current_.collective, sequence_));
 }
 
-Status Communicator::fail_by(const Verdict& verdict) {
-  return fail(Status::failure(result_of(verdict.reason),
-                              verdict_text(verdict, rank_, operation_text(current_.collective, sequence_))));
-}
-
-// Makes a failure the one that stays, unless there is one already.
+// The current call has failed.
 Status Communicator::fail(Status why) {
   forget_queue();
   if (tracer_ != nullptr) tracer_->call_ended(trace(why.code()));
-  const std::lock_guard lock(failure_mutex_);
-  if (failed_.load(std::memory_order_relaxed) == hcommSuccess) {
-    failure_trail_ = std::string(why.trail());
-    failed_.store(why.code(), std::memory_order_release);
-    return why;
-  }
-  return Status::failure(failed_.load(std::memory_order_relaxed), failure_trail_);
+  return keep(std::move(why));
 }
 
 void Communicator::wake_all() {

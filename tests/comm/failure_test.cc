@@ -1,0 +1,199 @@
+// Goal: what goes wrong inside one process is told in full, ends every waiter, and stays told.
+#include <catch2/catch.hpp>
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <thread>
+
+#include "comm/group.h"
+#include "comm/verdict_text.h"
+#include "world.h"
+
+namespace hcomm {
+namespace {
+
+Settings quick(std::string_view transport, TimeNs timeout) {
+  Settings settings;
+  settings.transport = transport;
+  settings.timeout_ns = timeout;
+  return settings;
+}
+
+struct Sum {
+  int send = 1;
+  int recv = 0;
+  CollectiveCall call() {
+    return {.collective = Collective::allreduce, .send = &send, .recv = &recv, .count = 1, .dtype = hcommInt32};
+  }
+};
+
+}  // namespace
+
+TEST_CASE("a rank that does not come is named when the time is up, and for good") {
+  for (const char* const transport : {"loopback", "shm"}) {
+    for (const char* const algo : {"flat", "ring"}) {
+      Settings settings = quick(transport, 200 * kMillisecond);
+      settings.algo = algo;
+      const auto world = testing::make_world(3, settings);
+      std::vector<std::string> told(3);
+      testing::run_ranks(world, [&](Communicator& rank) {
+        Sum sum;
+        testing::require(rank.run(sum.call()));
+        if (rank.rank() == 2) return;
+        const Status status = rank.run(sum.call());
+        if (status.code() != hcommTimeout) throw std::runtime_error("no timeout: " + std::string(status.trail()));
+        told[static_cast<std::size_t>(rank.rank())] = std::string(status.trail());
+        if (rank.run(sum.call()).code() != hcommTimeout) throw std::runtime_error("the error did not stay");
+        if (rank.async_error() != hcommTimeout) throw std::runtime_error("the error is not asked for");
+      });
+      for (int rank = 0; rank < 2; ++rank) {
+        INFO(transport << " " << algo);
+        CHECK_THAT(told[static_cast<std::size_t>(rank)], Catch::Contains("allreduce #1") && Catch::Contains("in time"));
+      }
+      CHECK_THAT(told[0] + told[1], Catch::Contains("rank 2"));
+      // Who came too late learns of it, too.
+      Sum late;
+      CHECK(world[2]->run(late.call()).code() == hcommTimeout);
+    }
+  }
+}
+
+TEST_CASE("abort ends who waits, from any thread, and whoever comes later") {
+  for (const char* const transport : {"loopback", "shm"}) {
+    const auto world = testing::make_world(2, quick(transport, 60 * kSecond));
+    std::atomic<bool> inside{false};
+    std::thread waiting([&] {
+      Sum sum;
+      inside = true;
+      CHECK(world[0]->run(sum.call()).code() == hcommAborted);
+    });
+    while (!inside) std::this_thread::yield();
+    world[0]->abort();
+    waiting.join();
+    world[0]->abort();  // again is harmless
+    Sum sum;
+    CHECK(world[1]->run(sum.call()).code() == hcommAborted);
+    CHECK_THAT(world[1]->failure_text(), Catch::Contains("rank 0") && Catch::Contains("aborted"));
+  }
+}
+
+// Convention 1.
+TEST_CASE("two threads in one communicator: the second is refused, the first goes on") {
+  const auto world = testing::make_world(2, quick("loopback", 60 * kSecond));
+  std::atomic<bool> refused{false};
+  std::thread first([&] {
+    Sum sum;
+    testing::require(world[0]->run(sum.call()));
+    CHECK(sum.recv == 2);
+  });
+  std::thread second([&] {
+    Sum sum;
+    for (int i = 0; i < 1'000'000 && !refused; ++i) {
+      if (world[0]->reserve().code() == hcommInvalidUsage) {
+        refused = true;
+      } else {
+        world[0]->release();
+        std::this_thread::yield();
+      }
+    }
+  });
+  second.join();
+  Sum sum;
+  std::thread peer([&] { testing::require(world[1]->run(sum.call())); });
+  first.join();
+  peer.join();
+  CHECK(refused);
+  CHECK(sum.recv == 2);
+}
+
+// Convention 2.
+TEST_CASE("one thread, two ranks: refused outside a group, served inside one") {
+  const auto world = testing::make_world(2, quick("loopback", 60 * kSecond));
+  Sum sums[2];
+  const Status refused = world[0]->run(sums[0].call());
+  CHECK(refused.code() == hcommInvalidUsage);
+  CHECK_THAT(std::string(refused.trail()), Catch::Contains("hcommGroupStart"));
+  for (int round = 0; round < 3; ++round) {
+    group_start();
+    for (int rank = 0; rank < 2; ++rank) testing::require(group_record(*world[static_cast<std::size_t>(rank)], sums[rank].call()));
+    testing::require(group_end());
+    for (const Sum& sum : sums) CHECK(sum.recv == 2);
+  }
+}
+
+// Convention 3.
+TEST_CASE("a group with a refused call issues none") {
+  const auto world = testing::make_world(2, quick("loopback", 60 * kSecond));
+  Sum sums[2];
+  CollectiveCall bad = sums[1].call();
+  bad.recv = nullptr;
+  group_start();
+  group_start();
+  testing::require(group_record(*world[0], sums[0].call()));
+  CHECK(group_record(*world[1], bad).code() == hcommInvalidArgument);
+  testing::require(group_end());
+  const Status refused = group_end();
+  CHECK(refused.code() == hcommInvalidArgument);
+  CHECK_THAT(std::string(refused.trail()), Catch::Contains("none of its calls was issued"));
+  CHECK(sums[0].recv == 0);
+  CHECK(group_end().code() == hcommInvalidUsage);
+  group_start();
+  for (int rank = 0; rank < 2; ++rank) testing::require(group_record(*world[static_cast<std::size_t>(rank)], sums[rank].call()));
+  testing::require(group_end());
+  CHECK(sums[1].recv == 2);
+}
+
+// Convention 7 and B043: a child of fork owns nothing, and its exit does not disturb the parent's ranks.
+TEST_CASE("the child of a fork is refused", "[process]") {
+  for (const char* const transport : {"loopback", "shm"}) {
+    const auto world = testing::make_world(2, quick(transport, 60 * kSecond));
+    const pid_t child = fork();
+    REQUIRE(child >= 0);
+    if (child == 0) {
+      Sum sum;
+      _exit(world[0]->run(sum.call()).code() == hcommInvalidUsage ? 0 : 1);
+    }
+    int status = 0;
+    REQUIRE(waitpid(child, &status, 0) == child);
+    CHECK(WIFEXITED(status));
+    CHECK(WEXITSTATUS(status) == 0);
+    testing::run_ranks(world, [](Communicator& rank) {
+      Sum sum;
+      testing::require(rank.run(sum.call()));
+      if (sum.recv != 2) throw std::runtime_error("wrong sum after a fork");
+    });
+  }
+}
+
+TEST_CASE("a forced algorithm that is none, and other bad names, are refused when the communicator is made") {
+  const auto refusal = [](Settings settings) {
+    try {
+      testing::make_world(2, settings);
+    } catch (const std::exception& refused) {
+      return std::string(refused.what());
+    }
+    return std::string("accepted");
+  };
+  Settings settings;
+  settings.algo = "rign";
+  CHECK_THAT(refusal(settings), Catch::Contains("rign") && Catch::Contains("ring"));
+  settings = {};
+  settings.transport = "foo";
+  CHECK_THAT(refusal(settings), Catch::Contains("foo") && Catch::Contains("shm"));
+  settings = {};
+  settings.buffer_bytes = 64;
+  CHECK_THAT(refusal(settings), Catch::Contains("HCOMM_BUFFSIZE"));
+}
+
+TEST_CASE("verdicts read as sentences") {
+  const Verdict died{.reason = Reason::died, .culprit = 2, .pid = 4711, .writer = 1, .collective = Collective::allreduce, .sequence = 7};
+  CHECK(verdict_text(died, 0, "broadcast #8") ==
+        "rank 2 (pid 4711) died, as rank 1 saw in allreduce #7; this is rank 0 in broadcast #8; destroy this communicator and make "
+        "a new one without rank 2");
+  CHECK(result_of(Reason::died) == hcommRemoteError);
+  CHECK(result_of(Reason::none) == hcommSuccess);
+}
+
+}  // namespace hcomm
