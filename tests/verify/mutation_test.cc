@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <random>
 #include <set>
 
 #include "algos/algorithm.h"
@@ -149,6 +150,28 @@ TEST_CASE("the mutants of the algorithms are refused, or change nothing", "[proo
   CHECK(tally.refused > 8 * tally.equivalent.size());
   WARN(tally.refused << " mutants refused, " << tally.equivalent.size() << " shown to change nothing, of " << schedules
                      << " schedules");
+}
+
+TEST_CASE("several mistakes at once are refused, or change nothing; and no schedule is too wrong to be judged", "[proof]") {
+  std::mt19937 random(7);
+  std::vector<CaseFile> files = read_cases("accepted");
+  for (CaseFile& file : read_cases("refused")) files.push_back(std::move(file));
+  std::size_t accepted = 0;
+  for (int turn = 0; turn < 3000; ++turn) {
+    const CaseFile& file = files[random() % files.size()];
+    Schedule schedule = file.schedules.front();
+    if (schedule.problem.ranks > 3) continue;
+    for (auto depth = 1 + random() % 4; depth > 0; --depth) {
+      std::vector<Mutant> mutants = all_mutants(schedule);
+      if (!mutants.empty()) schedule = std::move(mutants[random() % mutants.size()].schedule);
+    }
+    if (!verify(schedule).proved()) continue;
+    ++accepted;
+    const Study result = study(schedule);
+    INFO("turn " << turn << ", from " << file.name << ": " << result.fault);
+    CHECK(result.fault.empty());
+  }
+  CHECK(accepted > 10);
 }
 
 // The interpreter is judged as well: it must find what is wrong with schedules that the verifier refuses.
