@@ -34,7 +34,7 @@ Status check(const JoinOptions& options) {
 
 // Before the secret leaves this process: whoever listens must be of this user.
 Status check_coordinator(const Descriptor& socket) {
-  const std::optional<PeerProcess> peer = peer_process(socket);
+  const std::optional<SocketPeer> peer = peer_process(socket);
   if (peer.has_value() && peer->uid == geteuid()) return {};
   const std::string who = peer.has_value() ? "user " + std::to_string(peer->uid) : "an unknown user";
   return Status::failure(hcommInvalidUsage, "the meeting is served by " + who + ", and this process runs as user " +

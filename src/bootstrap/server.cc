@@ -73,7 +73,7 @@ void Server::accept_all(TimeNs now) {
       listener_rests_until_ = now + kRestAfterFailedAccept;
       return;
     }
-    const std::optional<PeerProcess> peer = peer_process(socket);
+    const std::optional<SocketPeer> peer = peer_process(socket);
     if (!peer.has_value() || peer->uid != geteuid()) {
       stray("of another user", now);
       continue;

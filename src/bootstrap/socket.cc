@@ -104,11 +104,11 @@ Result<Descriptor> connect_to(const JobId& id, TimeNs deadline) {
   return made;
 }
 
-std::optional<PeerProcess> peer_process(const Descriptor& socket) {
+std::optional<SocketPeer> peer_process(const Descriptor& socket) {
   ucred credentials{};
   socklen_t bytes = sizeof credentials;
   if (getsockopt(socket.get(), SOL_SOCKET, SO_PEERCRED, &credentials, &bytes) != 0) return std::nullopt;
-  return PeerProcess{credentials.pid, credentials.uid};
+  return SocketPeer{credentials.pid, credentials.uid};
 }
 
 Sent send_packet(const Descriptor& socket, ConstBytes packet, std::span<const int> descriptors) {

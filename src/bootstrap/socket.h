@@ -23,11 +23,11 @@ Result<Descriptor> listen_at(const JobId& id);
 Result<Descriptor> connect_to(const JobId& id, TimeNs deadline);
 
 // The other end as the kernel knows it: of an accepted connection who connected, of a made one who listens.
-struct PeerProcess {
+struct SocketPeer {
   pid_t pid = 0;  // 0: in a pid namespace that cannot be seen from here
   uid_t uid = 0;
 };
-std::optional<PeerProcess> peer_process(const Descriptor& socket);
+std::optional<SocketPeer> peer_process(const Descriptor& socket);
 
 enum class Sent : unsigned char { yes, later, never };
 // One packet, with up to 2 descriptors. `later`: the other end's queue is full, or too many descriptors are under way.

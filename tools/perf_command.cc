@@ -1,0 +1,171 @@
+#include "perf_command.h"
+
+#define FMT_HEADER_ONLY
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <memory>
+
+#include "base/knobs.h"
+#include "bootstrap/launch.h"
+#include "command_line.h"
+#include "job.h"
+#include "perf_measure.h"
+#include "perf_report.h"
+
+namespace hcomm {
+namespace {
+
+constexpr const char* kFooter =
+    "Bandwidths are in 10^9 bytes per second: algbw = size / time; busbw = algbw times 2 (n-1)/n for allreduce, (n-1)/n for\n"
+    "reduce_scatter and allgather, 1 for broadcast; 0 for one rank. The size is that of the larger buffer. The time is the "
+    "median over\n"
+    "repetitions of the mean per call, on the slowest rank; min, max and p99 (JSON, CSV) are of single calls in a pass of "
+    "their own.\n"
+    "Every element of three calls is compared, before and after the timing; #wrong counts those that differ by any bit.";
+
+int complain(const Status& status) {
+  fmt::print(stderr, "hcomm perf: {}\n", status.trail());
+  return kExitFailed;
+}
+
+std::vector<PerfCase> cases_of(const PerfOptions& options, Collective collective) {
+  std::vector<PerfCase> cases;
+  if (collective == Collective::barrier) {
+    cases.push_back(make_case(collective, options.types.front(), options.ops.front(), options.root, options.ranks, 0));
+    return cases;
+  }
+  const std::size_t ops = reduces(collective) ? options.ops.size() : 1;
+  for (const TypeName& type : options.types) {
+    for (std::size_t op = 0; op < ops; ++op) {
+      const std::size_t first = cases.size();
+      for (const std::size_t size : options.sizes) {
+        const PerfCase made = make_case(collective, type, options.ops[op], options.root, options.ranks, size);
+        if (cases.size() == first || cases.back().count != made.count) cases.push_back(made);
+      }
+    }
+  }
+  return cases;
+}
+
+Result<PerfRow> measure_row(PerfBench& bench, const PerfCase& what, const Pattern& pattern) {
+  PerfRow row{.what = what};
+  Result<PerfResult> out_of_place = bench.measure(what, pattern, false);
+  if (!out_of_place.ok()) return std::move(out_of_place).status();
+  row.out_of_place = std::move(out_of_place).value();
+  if (what.collective == Collective::barrier) return row;
+  Result<PerfResult> in_place = bench.measure(what, pattern, true);
+  if (!in_place.ok()) return std::move(in_place).status();
+  row.in_place = std::move(in_place).value();
+  return row;
+}
+
+// All rows of one collective. Returns the wrong elements.
+Result<std::uint64_t> measure_collective(PerfBench& bench, const PerfOptions& options, Collective collective,
+                                         PerfReport* report) {
+  std::uint64_t wrong = 0;
+  std::unique_ptr<Pattern> pattern;
+  std::string_view type;
+  std::string_view op;
+  if (report != nullptr) report->begin_collective(collective);
+  for (const PerfCase& what : cases_of(options, collective)) {
+    if (pattern == nullptr || type != what.type.name || op != what.op.name) {
+      pattern = std::make_unique<Pattern>(what.type, what.op.op, bench.ranks());
+      type = what.type.name;
+      op = what.op.name;
+    }
+    Result<PerfRow> row = measure_row(bench, what, *pattern);
+    if (!row.ok())
+      return std::move(row).status().during("measuring " + std::string(name(collective)) + " of " + std::to_string(what.bytes) +
+                                            " bytes");
+    wrong += row.value().out_of_place.wrong + (row.value().in_place ? row.value().in_place->wrong : 0);
+    if (report != nullptr) report->add(std::move(row).value());
+  }
+  return wrong;
+}
+
+int measure_all(hcommComm_t comm, const PerfOptions& options) {
+  std::size_t largest = 1;
+  for (const Collective collective : options.collectives) {
+    for (const PerfCase& what : cases_of(options, collective)) largest = std::max(largest, what.bytes);
+  }
+  Result<PerfBench> bench = PerfBench::make(comm, options, largest);
+  if (!bench.ok()) return complain(bench.status());
+  std::unique_ptr<PerfReport> report;
+  if (bench.value().rank() == 0) report = std::make_unique<PerfReport>(options, bench.value().ranks());
+  if (report != nullptr) report->begin();
+  std::uint64_t wrong = 0;
+  for (const Collective collective : options.collectives) {
+    Result<std::uint64_t> counted = measure_collective(bench.value(), options, collective, report.get());
+    if (!counted.ok()) return complain(counted.status());
+    wrong += counted.value();
+  }
+  if (report != nullptr) {
+    report->end();
+    if (!options.json_path.empty()) {
+      if (Status status = report->write_json(); !status.ok()) return complain(status);
+    }
+  }
+  return wrong == 0 ? 0 : kExitFailed;
+}
+
+int run_as_rank(const PerfOptions& options) {
+  hcommComm_t comm = nullptr;
+  if (hcommCommInitEnv(&comm) != hcommSuccess) {
+    fmt::print(stderr, "hcomm perf: {}\n", hcommGetLastError(nullptr));
+    return kExitFailed;
+  }
+  const int code = measure_all(comm, options);
+  return hcommCommDestroy(comm) == hcommSuccess ? code : kExitFailed;
+}
+
+int launched_ranks() {
+  if (!launch_variable(kRankVariable) && !launch_variable(kJobVariable)) return 0;
+  const Result<Launch> launch = detect_launch();
+  if (!launch.ok()) throw UsageError(headline(launch.status()));
+  return launch.value().ranks;
+}
+
+int run(const PerfWords& words, const std::vector<std::string>& command_line) {
+  const int launched = launched_ranks();
+  const PerfOptions options = understand(words, launched);
+  if (!options.algorithm.empty()) setenv("HCOMM_ALGO", options.algorithm.c_str(), 1);  // before there is a second thread
+  if (launched > 0) return run_as_rank(options);
+  if (const Result<KnobReading> knobs = read_knobs(process_sources()); !knobs.ok()) throw UsageError(headline(knobs.status()));
+  if (!options.json_path.empty()) {
+    if (const Status status = check_writable(options.json_path); !status.ok()) throw UsageError("--json: " + headline(status));
+  }
+  std::vector<std::string> command = {"/proc/self/exe"};
+  command.insert(command.end(), command_line.begin(), command_line.end());
+  return run_job({.ranks = options.ranks}, command);
+}
+
+}  // namespace
+
+void add_perf_command(CLI::App& app, int& exit_code, const std::vector<std::string>& words) {
+  auto given = std::make_shared<PerfWords>();
+  CLI::App* const command = app.add_subcommand("perf", "Measure collectives, with every element checked");
+  command->add_option("collective", given->collective, "allreduce, broadcast, reduce_scatter, allgather, barrier or all")
+      ->required();
+  command->add_option("-n", given->ranks, "Number of ranks to start; under a launcher it is the launcher's [4]")
+      ->type_name("N");
+  command->add_option("-b,--minbytes", given->begin, "First size: 8, 4K, 64M [8]")->type_name("SIZE");
+  command->add_option("-e,--maxbytes", given->end, "Last size [64M]")->type_name("SIZE");
+  command->add_option("-f,--stepfactor", given->factor, "Sizes grow by this factor [2]")->type_name("N");
+  command->add_option("-i,--stepbytes", given->step, "Sizes grow by these bytes")->type_name("SIZE");
+  command->add_option("-t,--datatype", given->dtype, "int32, int64, float16, bfloat16, float32, float64 or all")
+      ->capture_default_str();
+  command->add_option("-o,--op", given->op, "sum, min, max or all")->capture_default_str();
+  command->add_option("-r,--root", given->root, "Root of broadcast")->capture_default_str();
+  command->add_option("--iters", given->iterations, "Calls per repetition; 0: as many as fill 20 ms")->capture_default_str();
+  command->add_option("--warmup", given->warmup, "Calls before the timing")->capture_default_str();
+  command->add_option("--repetitions", given->repetitions, "Timed repetitions; the median counts")->capture_default_str();
+  command->add_option("--algo", given->algorithm, "Algorithm, as HCOMM_ALGO")->type_name("NAME");
+  command->add_option("--memory", given->memory, "Buffers that peers can map, or not: shared or private")->capture_default_str();
+  command->add_option("--json", given->json_path, "Also write one JSON object to this file")->type_name("FILE");
+  command->add_flag("--csv", given->csv, "Print comma-separated values instead of the table");
+  command->footer(kFooter);
+  command->callback([given, words, &exit_code] { exit_code = run(*given, words); });
+}
+
+}  // namespace hcomm

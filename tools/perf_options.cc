@@ -1,0 +1,132 @@
+#include "perf_options.h"
+
+#include <algorithm>
+#include <array>
+#include <span>
+
+#include "base/parse.h"
+#include "command_line.h"
+#include "job.h"
+#include "plan/choose.h"
+
+namespace hcomm {
+namespace {
+
+constexpr std::array kTypes = {
+    TypeName{"int32", "int", hcommInt32, 4},      TypeName{"int64", "int64", hcommInt64, 8},
+    TypeName{"float16", "half", hcommFloat16, 2}, TypeName{"bfloat16", "bfloat16", hcommBfloat16, 2},
+    TypeName{"float32", "float", hcommFloat32, 4}, TypeName{"float64", "double", hcommFloat64, 8},
+};
+constexpr std::array kOps = {OpName{"sum", hcommSum}, OpName{"min", hcommMin}, OpName{"max", hcommMax}};
+
+constexpr std::size_t kDefaultBegin = 8;
+constexpr std::size_t kDefaultEnd = std::size_t{64} << 20;
+constexpr int kDefaultRanks = 4;
+constexpr std::size_t kMaxRows = 10'000;
+constexpr long kMaxCount = 1'000'000;
+
+std::vector<Collective> collectives_of(const std::string& word) {
+  if (word == "all") return {kCollectives.begin(), kCollectives.end()};
+  std::vector<std::string_view> names;
+  for (const Collective collective : kCollectives) {
+    if (name(collective) == word) return {collective};
+    names.push_back(name(collective));
+  }
+  names.push_back("all");
+  throw UsageError(unknown_name("collective", word, names));
+}
+
+template <class Entry>
+std::vector<Entry> entries_of(std::string_view kind, const std::string& word, std::span<const Entry> table) {
+  if (word == "all") return {table.begin(), table.end()};
+  std::vector<std::string_view> names;
+  for (const Entry& entry : table) {
+    bool same = entry.name == word;
+    if constexpr (requires { entry.alias; }) same = same || entry.alias == word;
+    if (same) return {entry};
+    names.push_back(entry.name);
+  }
+  names.push_back("all");
+  throw UsageError(unknown_name(kind, word, names));
+}
+
+std::size_t size_of(std::string_view option, const std::string& word, std::size_t otherwise) {
+  if (word.empty()) return otherwise;
+  const Result<std::size_t> size = parse_size(word);
+  if (!size.ok()) throw UsageError(std::string(option) + " is '" + word + "': " + headline(size.status()));
+  return size.value();
+}
+
+std::vector<std::size_t> sizes_of(const PerfWords& words) {
+  const std::size_t begin = size_of("-b", words.begin, kDefaultBegin);
+  const std::size_t end = size_of("-e", words.end, std::max(begin, words.begin.empty() ? kDefaultEnd : begin));
+  if (begin < 1) throw UsageError("-b is 0; the smallest size is 1 byte");
+  if (end < begin) {
+    throw UsageError("-e " + words.end + " is less than -b " + (words.begin.empty() ? std::to_string(begin) : words.begin) +
+                     "; sizes run from -b up to -e");
+  }
+  if (!words.factor.empty() && !words.step.empty())
+    throw UsageError("-f and -i exclude each other: sizes grow by a factor or by a step");
+  const std::size_t step = size_of("-i", words.step, 0);
+  const std::size_t factor = words.factor.empty() ? 2 : size_of("-f", words.factor, 2);
+  if (!words.step.empty() && step < 1) throw UsageError("-i is 0; the smallest step is 1 byte");
+  if (factor < 2) throw UsageError("-f is " + words.factor + "; the smallest factor is 2");
+  std::vector<std::size_t> sizes;
+  for (std::size_t size = begin; size <= end;) {
+    if (sizes.size() == kMaxRows)
+      throw UsageError("more than " + std::to_string(kMaxRows) + " sizes from -b to -e; take a larger -f or -i");
+    sizes.push_back(size);
+    const bool overflows = step > 0 ? __builtin_add_overflow(size, step, &size) : __builtin_mul_overflow(size, factor, &size);
+    if (overflows) break;
+  }
+  return sizes;
+}
+
+int number_of(std::string_view option, long value, long least, long most) {
+  if (value >= least && value <= most) return static_cast<int>(value);
+  throw UsageError(std::string(option) + " is " + std::to_string(value) + "; legal are " + std::to_string(least) + " to " +
+                   std::to_string(most));
+}
+
+int ranks_of(const PerfWords& words, int launched_ranks) {
+  const int asked = words.ranks.has_value() ? number_of("-n", *words.ranks, 1, kMaxJobRanks) : 0;
+  if (launched_ranks == 0) return asked == 0 ? kDefaultRanks : asked;
+  if (asked != 0 && asked != launched_ranks) {
+    throw UsageError("-n is " + std::to_string(asked) + ", but the launcher started " + std::to_string(launched_ranks) +
+                     " ranks; leave -n out");
+  }
+  return launched_ranks;
+}
+
+void check_algorithm(const std::string& word, const std::vector<Collective>& collectives) {
+  if (word.empty()) return;
+  for (const Collective collective : collectives) {
+    const Result<std::string_view> known = requested_algorithm(word, collective);
+    if (!known.ok()) throw UsageError("--algo: " + headline(known.status()));
+  }
+}
+
+}  // namespace
+
+PerfOptions understand(const PerfWords& words, int launched_ranks) {
+  PerfOptions options;
+  options.collectives = collectives_of(words.collective);
+  options.types = entries_of<TypeName>("type", words.dtype, kTypes);
+  options.ops = entries_of<OpName>("operation", words.op, kOps);
+  options.sizes = sizes_of(words);
+  options.ranks = ranks_of(words, launched_ranks);
+  options.root = number_of("-r", words.root, 0, options.ranks - 1);
+  options.iterations = number_of("--iters", words.iterations, 0, kMaxCount);
+  options.warmup = number_of("--warmup", words.warmup, 0, kMaxCount);
+  options.repetitions = number_of("--repetitions", words.repetitions, 1, kMaxCount);
+  check_algorithm(words.algorithm, options.collectives);
+  options.algorithm = words.algorithm;
+  if (words.memory != "shared" && words.memory != "private")
+    throw UsageError("--memory: " + unknown_name("memory", words.memory, {"shared", "private"}));
+  options.private_memory = words.memory == "private";
+  options.json_path = words.json_path;
+  options.csv = words.csv;
+  return options;
+}
+
+}  // namespace hcomm

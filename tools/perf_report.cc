@@ -1,0 +1,178 @@
+#include "perf_report.h"
+
+#include <fcntl.h>
+#include <sched.h>
+#include <sys/sysinfo.h>
+#include <sys/utsname.h>
+
+#define FMT_HEADER_ONLY
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "base/knobs.h"
+#include "bootstrap/descriptor.h"
+
+namespace hcomm {
+namespace {
+
+std::string version_text() {
+  int version = 0;
+  hcommGetVersion(&version);
+  return fmt::format("{}.{}.{}", version / 10000, version / 100 % 100, version % 100);
+}
+
+std::string processor_name() {
+  std::ifstream file("/proc/cpuinfo");
+  for (std::string line; std::getline(file, line);) {
+    if (line.starts_with("model name")) return line.substr(std::min(line.size(), line.find(':') + 2));
+  }
+  return "unknown";
+}
+
+int usable_processors() {
+  cpu_set_t allowed;
+  return sched_getaffinity(0, sizeof allowed, &allowed) == 0 ? CPU_COUNT(&allowed) : 1;
+}
+
+nlohmann::ordered_json machine() {
+  utsname system{};
+  uname(&system);
+  struct sysinfo memory {};
+  sysinfo(&memory);
+  return {{"host", system.nodename},
+          {"processor", processor_name()},
+          {"usable_processors", usable_processors()},
+          {"memory_bytes", memory.totalram * memory.mem_unit},
+          {"kernel", fmt::format("{} {}", system.sysname, system.release)},
+          {"architecture", system.machine}};
+}
+
+nlohmann::ordered_json settings() {
+  nlohmann::ordered_json all = nlohmann::ordered_json::object();
+  const Result<KnobReading> reading = read_knobs(process_sources());
+  if (!reading.ok()) return all;
+  for (const KnobValue& value : reading.value().values) all[std::string(value.knob->name)] = value.value;
+  return all;
+}
+
+nlohmann::ordered_json row_json(const PerfCase& what, const PerfResult& result) {
+  const bool typed = what.collective != Collective::barrier;
+  return {{"collective", name(what.collective)},
+          {"bytes", what.bytes},
+          {"count", what.count},
+          {"dtype", typed ? what.type.name : "none"},
+          {"op", reduces(what.collective) ? what.op.name : "none"},
+          {"root", what.root},
+          {"algorithm", result.algorithm},
+          {"transport", result.transport},
+          {"in_place", result.in_place},
+          {"iterations", result.iterations},
+          {"time_us", result.time_us},
+          {"min_us", result.min_us},
+          {"max_us", result.max_us},
+          {"p99_us", result.p99_us},
+          {"algbw_gbs", result.algbw_gbs},
+          {"busbw_gbs", result.busbw_gbs},
+          {"wrong", result.wrong}};
+}
+
+std::string columns(const PerfResult& result) {
+  return fmt::format(" {:>9.2f} {:>7.2f} {:>7.2f} {:>6}", result.time_us, result.algbw_gbs, result.busbw_gbs, result.wrong);
+}
+
+std::string_view type_text(const PerfCase& what) { return what.collective == Collective::barrier ? "none" : what.type.name; }
+std::string_view op_text(const PerfCase& what) { return reduces(what.collective) ? what.op.name : "none"; }
+
+}  // namespace
+
+Status check_writable(const std::string& path) {
+  const Descriptor file(open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666));
+  if (file.open()) return {};
+  return Status::failure(hcommInvalidArgument, "cannot write '" + path + "': " + std::strerror(errno));
+}
+
+void PerfReport::begin() const {
+  if (options_.csv) {
+    fmt::print("collective,bytes,count,dtype,op,root,algorithm,transport,in_place,iterations,time_us,min_us,max_us,p99_us,"
+               "algbw_gbs,busbw_gbs,wrong\n");
+    return;
+  }
+  fmt::print("# hcomm {}: {} ranks on {} usable processors ({}), {} memory\n", version_text(), ranks_, usable_processors(),
+             processor_name(), options_.private_memory ? "private" : "shared");
+}
+
+void PerfReport::begin_collective(Collective collective) const {
+  if (options_.csv) return;
+  fmt::print("#\n# {}\n", name(collective));
+  fmt::print("#{:>11} {:>12} {:>9} {:>6} {:>5} {:^32} {:^32}\n", "", "", "", "", "", "out-of-place", "in-place");
+  fmt::print("#{:>11} {:>12} {:>9} {:>6} {:>5}", "size", "count", "type", "redop", "root");
+  for (int i = 0; i < 2; ++i) fmt::print(" {:>9} {:>7} {:>7} {:>6}", "time", "algbw", "busbw", "#wrong");
+  fmt::print("\n#{:>11} {:>12} {:>9} {:>6} {:>5}", "(B)", "(elements)", "", "", "");
+  for (int i = 0; i < 2; ++i) fmt::print(" {:>9} {:>7} {:>7} {:>6}", "(us)", "(GB/s)", "(GB/s)", "");
+  fmt::print("\n");
+  std::fflush(stdout);
+}
+
+void PerfReport::add(PerfRow row) {
+  wrong_ += row.out_of_place.wrong + (row.in_place ? row.in_place->wrong : 0);
+  if (options_.csv) {
+    print_csv(row.what, row.out_of_place);
+    if (row.in_place) print_csv(row.what, *row.in_place);
+  } else {
+    const std::string none = fmt::format(" {:>9} {:>7} {:>7} {:>6}", "-", "-", "-", "-");
+    fmt::print("{:>12} {:>12} {:>9} {:>6} {:>5}{}{}\n", row.what.bytes, row.what.count, type_text(row.what), op_text(row.what),
+               row.what.root, columns(row.out_of_place), row.in_place ? columns(*row.in_place) : none);
+  }
+  std::fflush(stdout);
+  rows_.push_back(std::move(row));
+}
+
+void PerfReport::print_csv(const PerfCase& what, const PerfResult& result) const {
+  fmt::print("{},{},{},{},{},{},{},{},{},{},{:.3f},{:.3f},{:.3f},{:.3f},{:.4f},{:.4f},{}\n", name(what.collective), what.bytes,
+             what.count, type_text(what), op_text(what), what.root, result.algorithm, result.transport, result.in_place ? 1 : 0,
+             result.iterations, result.time_us, result.min_us, result.max_us, result.p99_us, result.algbw_gbs, result.busbw_gbs,
+             result.wrong);
+}
+
+double PerfReport::average_busbw() const {
+  double sum = 0;
+  int rows = 0;
+  for (const PerfRow& row : rows_) {
+    if (row.what.collective == Collective::barrier) continue;
+    sum += row.out_of_place.busbw_gbs + (row.in_place ? row.in_place->busbw_gbs : 0);
+    rows += row.in_place ? 2 : 1;
+  }
+  return rows == 0 ? 0 : sum / rows;
+}
+
+void PerfReport::end() const {
+  if (options_.csv) return;
+  fmt::print("# Out of bounds values : {} {}\n", wrong_, wrong_ == 0 ? "OK" : "FAILED");
+  fmt::print("# Avg bus bandwidth    : {:.4f}\n", average_busbw());
+  std::fflush(stdout);
+}
+
+Status PerfReport::write_json() const {
+  nlohmann::ordered_json rows = nlohmann::ordered_json::array();
+  for (const PerfRow& row : rows_) {
+    rows.push_back(row_json(row.what, row.out_of_place));
+    if (row.in_place) rows.push_back(row_json(row.what, *row.in_place));
+  }
+  nlohmann::ordered_json whole = nlohmann::ordered_json::object();
+  whole["machine"] = machine();
+  whole["version"] = version_text();
+  whole["settings"] = settings();
+  whole["ranks"] = ranks_;
+  whole["rows"] = std::move(rows);
+  std::ofstream file(options_.json_path, std::ios::trunc);
+  file << whole.dump(2) << '\n';
+  file.close();
+  if (file) return {};
+  return Status::failure(hcommSystemError, "cannot write '" + options_.json_path + "': " + std::strerror(errno));
+}
+
+}  // namespace hcomm

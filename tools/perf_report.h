@@ -1,0 +1,45 @@
+// How the results of `hcomm perf` look: the table of nccl-tests, CSV, and one JSON object.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/status.h"
+#include "perf_measure.h"
+
+namespace hcomm {
+
+struct PerfRow {
+  PerfCase what;
+  PerfResult out_of_place;
+  std::optional<PerfResult> in_place;  // barrier has none
+};
+
+// Prints as rows come. Only rank 0 has one.
+class PerfReport {
+ public:
+  PerfReport(const PerfOptions& options, int ranks) : options_(options), ranks_(ranks) {}
+
+  void begin() const;
+  void begin_collective(Collective collective) const;
+  void add(PerfRow row);
+  void end() const;
+
+  std::uint64_t wrong() const { return wrong_; }
+  Status write_json() const;  // to options.json_path
+
+ private:
+  void print_csv(const PerfCase& what, const PerfResult& result) const;
+  double average_busbw() const;
+
+  const PerfOptions& options_;
+  const int ranks_;
+  std::vector<PerfRow> rows_;
+  std::uint64_t wrong_ = 0;
+};
+
+// Whether a file can be written there; makes it if need be. The failure names the path and the reason.
+Status check_writable(const std::string& path);
+
+}  // namespace hcomm
