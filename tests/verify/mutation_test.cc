@@ -4,10 +4,10 @@
 
 #include <algorithm>
 #include <fstream>
-#include <random>
 #include <set>
 
 #include "algos/algorithm.h"
+#include "base/random.h"
 #include "verify/case_file.h"
 #include "verify/interleave.h"
 #include "verify/mutations.h"
@@ -153,17 +153,17 @@ TEST_CASE("the mutants of the algorithms are refused, or change nothing", "[proo
 }
 
 TEST_CASE("several mistakes at once are refused, or change nothing; and no schedule is too wrong to be judged", "[proof]") {
-  std::mt19937 random(7);
+  Random random(7);
   std::vector<CaseFile> files = read_cases("accepted");
   for (CaseFile& file : read_cases("refused")) files.push_back(std::move(file));
   std::size_t accepted = 0;
   for (int turn = 0; turn < 3000; ++turn) {
-    const CaseFile& file = files[random() % files.size()];
+    const CaseFile& file = files[random.below(files.size())];
     Schedule schedule = file.schedules.front();
     if (schedule.problem.ranks > 3) continue;
-    for (auto depth = 1 + random() % 4; depth > 0; --depth) {
+    for (auto depth = 1 + random.below(4); depth > 0; --depth) {
       std::vector<Mutant> mutants = all_mutants(schedule);
-      if (!mutants.empty()) schedule = std::move(mutants[random() % mutants.size()].schedule);
+      if (!mutants.empty()) schedule = std::move(mutants[random.below(mutants.size())].schedule);
     }
     if (!verify(schedule).proved()) continue;
     ++accepted;
