@@ -71,7 +71,8 @@ class Lines(harness.ToolsTest):
         self.assertEqual(run.out, b"last\nlast\nlast")
 
     def test_last_words_before_a_death_are_there(self):
-        run = hcomm("run", "-n", "2", "--", "sh", "-c", 'echo "words $HCOMM_RANK"; [ $HCOMM_RANK = 0 ] || kill -KILL $$; sleep 30')
+        script = 'echo "words $HCOMM_RANK"; [ $HCOMM_RANK = 0 ] || kill -KILL $$; sleep 30'
+        run = hcomm("run", "-n", "2", "--", "sh", "-c", script)
         self.assertEqual(run.code, 137)
         self.assertIn(b"words 1\n", run.out)
 

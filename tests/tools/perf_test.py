@@ -10,8 +10,13 @@ import harness
 from harness import hcomm
 
 ROW = re.compile(r"^ +(\d+) +(\d+) +(\w+) +(\w+) +(-?\d+)((?: +[\d.-]+){8})$")
-FACTORS = {"allreduce": lambda n: 2 * (n - 1) / n, "reduce_scatter": lambda n: (n - 1) / n, "allgather": lambda n: (n - 1) / n,
-           "broadcast": lambda n: 1 if n > 1 else 0, "barrier": lambda n: 0}
+FACTORS = {
+    "allreduce": lambda n: 2 * (n - 1) / n,
+    "reduce_scatter": lambda n: (n - 1) / n,
+    "allgather": lambda n: (n - 1) / n,
+    "broadcast": lambda n: 1 if n > 1 else 0,
+    "barrier": lambda n: 0,
+}
 KEYS = {"collective", "bytes", "count", "dtype", "op", "root", "algorithm", "transport", "in_place", "iterations", "time_us",
         "min_us", "max_us", "p99_us", "algbw_gbs", "busbw_gbs", "wrong"}
 
@@ -69,7 +74,8 @@ class Perf(harness.ToolsTest):
                 self.assertLessEqual(row["min_us"], row["p99_us"])
                 self.assertLessEqual(row["p99_us"], row["max_us"])
                 self.assertAlmostEqual(row["algbw_gbs"], row["bytes"] / row["time_us"] / 1000, places=9)
-                self.assertAlmostEqual(row["busbw_gbs"], row["algbw_gbs"] * (FACTORS[row["collective"]](ranks) if ranks > 1 else 0), places=9)
+                factor = FACTORS[row["collective"]](ranks)
+                self.assertAlmostEqual(row["busbw_gbs"], row["algbw_gbs"] * factor, places=9)
 
     def test_csv(self):
         run = perf("allreduce", "-n", "2", "-b", "8", "-e", "64", "--csv")

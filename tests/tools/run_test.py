@@ -1,8 +1,10 @@
 """How `hcomm run` starts and ends ranks: exit codes, messages, and nobody left behind."""
+import fcntl
 import os
 import signal
 import subprocess
 import tempfile
+import termios
 import time
 
 import harness
@@ -83,7 +85,12 @@ class ExitCodes(harness.ToolsTest):
         self.assertEqual(run.out, b"5 --prefix")
 
     def test_grandchildren_are_ended(self):
-        for script in ("sleep 60 & exit 0", "setsid sleep 60 & exit 0", "(setsid sleep 60 &) & exit 0", "setsid sh -c 'trap \"\" TERM; sleep 60; sleep 60' & exit 0"):
+        for script in (
+            "sleep 60 & exit 0",
+            "setsid sleep 60 & exit 0",
+            "(setsid sleep 60 &) & exit 0",
+            "setsid sh -c 'trap \"\" TERM; sleep 60; sleep 60' & exit 0",
+        ):
             with self.subTest(script=script):
                 run = shell(2, script, "--grace", "300ms")
                 self.check(run, 0, "left behind")
@@ -150,12 +157,46 @@ class Signals(harness.ToolsTest):
         self.assertEqual(os.system(f"timeout 60 {harness.HCOMM} run -n 2 -- true"), 0)
 
     def test_a_group_wide_signal_counts_once(self):
-        run = Marked(["run", "-n", "2", "--", "sh", "-c", "trap 'echo bye; exit 0' TERM; echo up; sleep 60 & wait"], start_new_session=True)
+        script = "trap 'echo bye; exit 0' TERM; echo up; sleep 60 & wait"
+        run = Marked(["run", "-n", "2", "--", "sh", "-c", script], start_new_session=True)
         for _ in range(2):
             self.assertEqual(run.process.stdout.readline(), b"up\n")
         os.killpg(run.process.pid, signal.SIGTERM)
         run.finish()
         self.assertEqual(run.code, 128 + signal.SIGTERM)
+        self.assert_nobody_left(run)
+
+
+class Terminals(harness.ToolsTest):
+    """A job in the foreground of a terminal of its own."""
+
+    def start(self, script):
+        self.master, terminal = os.openpty()
+        options = {"stdin": terminal, "stdout": terminal, "stderr": terminal, "start_new_session": True}
+        run = Marked(["run", "-n", "3", "--", "sh", "-c", script], preexec_fn=self.own_terminal, **options)
+        os.close(terminal)
+        self.text = b""
+        while self.text.count(b"up") < 3:
+            self.text += os.read(self.master, 1000)
+        return run
+
+    @staticmethod
+    def own_terminal():
+        fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+
+    def test_control_c_reaches_each_rank_once(self):
+        run = self.start("trap 'echo got; exit 0' INT; echo up; sleep 60 & wait")
+        os.write(self.master, b"\x03")
+        self.assertEqual(run.process.wait(timeout=60), 128 + signal.SIGINT)
+        self.text += os.read(self.master, 10000)
+        os.close(self.master)
+        self.assertEqual(self.text.count(b"got"), 3)
+        self.assert_nobody_left(run)
+
+    def test_a_terminal_that_goes_away_ends_the_job(self):
+        run = self.start("echo up; sleep 60")
+        os.close(self.master)
+        self.assertEqual(run.process.wait(timeout=60), 128 + signal.SIGHUP)
         self.assert_nobody_left(run)
 
 
