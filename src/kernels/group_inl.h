@@ -53,18 +53,6 @@ struct Max {
   }
 };
 
-template <class D>
-HWY_INLINE hn::Vec<D> canonical(D d, hn::Vec<D> value) {
-  if constexpr (hwy::IsFloat<hn::TFromD<D>>()) {
-    const hn::RebindToUnsigned<D> du;
-    using Bits = hn::TFromD<decltype(du)>;
-    const Bits nan = sizeof(Bits) == 4 ? static_cast<Bits>(kFloatNan) : static_cast<Bits>(kDoubleNan);
-    return hn::IfThenElse(hn::IsNaN(value), hn::BitCast(d, hn::Set(du, nan)), value);
-  } else {
-    return value;
-  }
-}
-
 // Leaves [first, first + count) at an element, in the partial format.
 template <class Lanes, class Op, std::size_t kFirst, std::size_t kCount, class D>
 HWY_INLINE hn::Vec<D> tree(D d, const std::byte* const* leaves, std::size_t at) {
@@ -77,46 +65,76 @@ HWY_INLINE hn::Vec<D> tree(D d, const std::byte* const* leaves, std::size_t at) 
   }
 }
 
-template <class Lanes, class Op, std::size_t kCount, class D>
-HWY_INLINE void step(D d, const Group& group, const std::byte* const* leaves, std::size_t left_count, std::byte* result,
-                     bool result_is_partial, std::size_t at) {
+// The same tree for any number of leaves, smaller and slower: for the ends of runs. held: finished subtrees, by their bit in
+// the number of leaves so far; the last leaf takes all that are left.
+template <class Lanes, class Op, class D>
+HWY_INLINE hn::Vec<D> any_tree(D d, const Group& group, std::size_t at) {
+  hn::Vec<D> held[4];
+  for (std::size_t i = 0;; ++i) {
+    auto value = Lanes::widen(d, group.leaves[i] + at * Lanes::kElementBytes);
+    const bool last = i + 1 == group.leaf_count;
+    std::size_t level = 0;
+    for (; last ? i >> level != 0 : (i >> level & 1) != 0; ++level) {
+      if ((i >> level & 1) != 0) value = Op::apply(d, held[level], value);
+    }
+    if (last) return value;
+    held[level] = value;
+  }
+}
+
+// What comes after the tree over the leaves: the subtrees to the left, and the store.
+template <class Lanes, class Op, class D>
+HWY_INLINE void finish(D d, const Group& group, std::size_t left_count, hn::Vec<D> value, std::byte* result,
+                       bool result_is_partial, std::size_t at) {
   using Partial = typename Lanes::Partial;
-  auto value = tree<Lanes, Op, 0, kCount>(d, leaves, at);
   for (std::size_t i = 0; i < left_count; ++i) {
     value = Op::apply(d, load_raw(d, group.lefts[i] + at * sizeof(Partial)), value);
   }
-  value = canonical(d, value);
   if (result_is_partial) {
-    store_raw(d, value, result + at * sizeof(Partial));
+    store_raw(d, canonical(d, value), result + at * sizeof(Partial));
   } else {
     Lanes::narrow(d, value, result + at * Lanes::kElementBytes);
   }
 }
 
-// Whole vectors, then quarters of the widest, then single elements. All by the same steps, so the same bits.
+template <class Lanes>
+bool delivers_partials(const Group& group) {
+  return group.result_is_partial || Lanes::kElementBytes == sizeof(typename Lanes::Partial);
+}
+
+// Whole vectors; returns how many elements they covered.
 template <class Lanes, class Op, std::size_t kCount>
-void run(const Group& group, std::size_t elements) {
-  using Partial = typename Lanes::Partial;
-  const hn::ScalableTag<Partial> full;
-  const hn::CappedTag<Partial, 16 / sizeof(Partial)> quarter;
-  const hn::CappedTag<Partial, 1> single;
+std::size_t run(const Group& group, std::size_t elements) {
+  const hn::ScalableTag<typename Lanes::Partial> d;
   const std::byte* leaves[kCount];  // a copy, so that the pointers stay in registers
   for (std::size_t i = 0; i < kCount; ++i) leaves[i] = group.leaves[i];
-  const std::size_t lefts = group.left_count;
+  const std::size_t left_count = group.left_count;
   std::byte* const result = group.result;
-  const bool partial = group.result_is_partial || Lanes::kElementBytes == sizeof(Partial);
+  const bool partial = delivers_partials<Lanes>(group);
   std::size_t at = 0;
-  for (; at + hn::Lanes(full) <= elements; at += hn::Lanes(full)) {
-    step<Lanes, Op, kCount>(full, group, leaves, lefts, result, partial, at);
+  for (; at + hn::Lanes(d) <= elements; at += hn::Lanes(d)) {
+    finish<Lanes, Op>(d, group, left_count, tree<Lanes, Op, 0, kCount>(d, leaves, at), result, partial, at);
   }
-  for (; at + hn::Lanes(quarter) <= elements; at += hn::Lanes(quarter)) {
-    step<Lanes, Op, kCount>(quarter, group, leaves, lefts, result, partial, at);
+  return at;
+}
+
+// Elements [at, elements): vectors of 16 bytes, then single ones. By the same steps, so the same bits.
+template <class Lanes, class Op>
+HWY_NOINLINE void run_end(const Group& group, std::size_t at, std::size_t elements) {
+  using Partial = typename Lanes::Partial;
+  const hn::CappedTag<Partial, 16 / sizeof(Partial)> few;
+  const hn::CappedTag<Partial, 1> single;
+  const bool partial = delivers_partials<Lanes>(group);
+  for (; at + hn::Lanes(few) <= elements; at += hn::Lanes(few)) {
+    finish<Lanes, Op>(few, group, group.left_count, any_tree<Lanes, Op>(few, group, at), group.result, partial, at);
   }
-  for (; at < elements; ++at) step<Lanes, Op, kCount>(single, group, leaves, lefts, result, partial, at);
+  for (; at < elements; ++at) {
+    finish<Lanes, Op>(single, group, group.left_count, any_tree<Lanes, Op>(single, group, at), group.result, partial, at);
+  }
 }
 
 template <class Lanes, class Op>
-void combine_group(const Group& group, std::size_t elements) noexcept {
+std::size_t run_vectors(const Group& group, std::size_t elements) {
   switch (group.leaf_count) {
     case 1: return run<Lanes, Op, 1>(group, elements);
     case 2: return run<Lanes, Op, 2>(group, elements);
@@ -128,6 +146,12 @@ void combine_group(const Group& group, std::size_t elements) noexcept {
     case 8: return run<Lanes, Op, 8>(group, elements);
   }
   unreachable();
+}
+
+template <class Lanes, class Op>
+void combine_group(const Group& group, std::size_t elements) noexcept {
+  const std::size_t done = run_vectors<Lanes, Op>(group, elements);
+  if (done < elements) run_end<Lanes, Op>(group, done, elements);
 }
 
 template <class Lanes>

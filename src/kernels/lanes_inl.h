@@ -45,7 +45,19 @@ HWY_INLINE void store_raw(D d, hn::Vec<D> value, std::byte* to) {
   }
 }
 
-// The kinds of element. Partial: what lanes hold. narrow() is for results, whose NaNs are canonical; narrow_copy() keeps
+template <class D>
+HWY_INLINE hn::Vec<D> canonical(D d, hn::Vec<D> value) {
+  if constexpr (hwy::IsFloat<hn::TFromD<D>>()) {
+    const hn::RebindToUnsigned<D> du;
+    using Bits = hn::TFromD<decltype(du)>;
+    const Bits nan = sizeof(Bits) == 4 ? static_cast<Bits>(kFloatNan) : static_cast<Bits>(kDoubleNan);
+    return hn::IfThenElse(hn::IsNaN(value), hn::BitCast(d, hn::Set(du, nan)), value);
+  } else {
+    return value;
+  }
+}
+
+// The kinds of element. Partial: what lanes hold. narrow() is for results and makes NaNs canonical; narrow_copy() keeps
 // payloads. The integer steps are those of half.h, and single halves go through half.h itself: Highway's variable shift
 // of one lane (1.0.3, SSE4 and up) counts by 64 bits, of which a tag of one lane owns 32.
 template <class T>
@@ -59,7 +71,7 @@ struct SameLanes {
   }
   template <class D>
   static HWY_INLINE void narrow(D d, hn::Vec<D> value, std::byte* to) {
-    store_raw(d, value, to);
+    store_raw(d, canonical(d, value), to);
   }
 };
 
@@ -98,8 +110,8 @@ struct Bfloat16Lanes {
   }
   template <class D>
   static HWY_INLINE void narrow(D d, hn::Vec<D> value, std::byte* to) {
-    if constexpr (is_single(D())) return narrow_single<bfloat16_narrow>(d, value, to);
-    store_half(d, rounded(d, value), to);  // a canonical NaN rounds to a canonical one
+    if constexpr (is_single(D())) return narrow_single<bfloat16_narrow>(d, canonical(d, value), to);
+    store_half(d, rounded(d, canonical(d, value)), to);  // a canonical NaN rounds to a canonical one
   }
   template <class D>
   static HWY_INLINE void narrow_copy(D d, hn::Vec<D> value, std::byte* to) {
@@ -123,38 +135,42 @@ struct Bfloat16Lanes {
   }
 };
 
+// Both ways have a short path for vectors of normal numbers alone.
 struct Float16Lanes {
   using Partial = float;
   static constexpr std::size_t kElementBytes = 2;
 
-  // A subnormal is an integer times 2^-24: it is converted exactly, and its exponent lowered by 24; zero stays zero.
   template <class D>
   static HWY_INLINE hn::Vec<D> widen(D d, const std::byte* from) {
     if constexpr (is_single(D())) return widen_single<float16_widen>(d, from);
-    const hn::RebindToUnsigned<D> du;
     const hn::RebindToSigned<D> di;
-    const auto half = load_half(d, from);
-    const auto magnitude = hn::And(half, hn::Set(du, 0x7FFF));
-    const auto sign = hn::ShiftLeft<16>(hn::Xor(half, magnitude));
-    const auto ordered = hn::BitCast(di, magnitude);  // below 2^15, so the order is the same
-    const auto scaled = hn::ShiftLeft<kFloat16Shift>(magnitude);
-    const auto normal = hn::Add(scaled, hn::Set(du, kFloat16Bias));
-    const auto special = hn::Or(scaled, hn::Set(du, kFloatInfinity));
-    const auto counted = hn::BitCast(di, hn::ConvertTo(d, ordered));
-    const auto lowered = hn::Sub(counted, hn::Set(di, 24 << 23));
-    const auto subnormal = hn::BitCast(du, hn::Max(lowered, hn::Zero(di)));
-    const auto is_special = hn::Gt(ordered, hn::Set(di, 0x7BFF));
-    const auto is_subnormal = hn::Gt(hn::Set(di, 0x0400), ordered);
-    auto bits = hn::IfThenElse(hn::RebindMask(du, is_special), special, normal);
-    bits = hn::IfThenElse(hn::RebindMask(du, is_subnormal), subnormal, bits);
-    return hn::BitCast(d, hn::Or(bits, sign));
+    const auto half = hn::PromoteTo(di, load_raw(hn::Rebind<std::int16_t, D>(), from));  // the sign fills the upper half
+    const auto in_place = hn::And(hn::ShiftLeft<kFloat16Shift>(half), signed_set(di, kFloatSign | 0x0FFFE000));
+    auto bits = hn::Add(in_place, signed_set(di, kFloat16Bias));
+    // An exponent field of 31 or 0 makes one of 0 or 1 when 1 is added.
+    const auto rare = hn::Eq(hn::And(hn::Add(half, hn::Set(di, 0x0400)), hn::Set(di, 0x7800)), hn::Zero(di));
+    if (HWY_UNLIKELY(!hn::AllFalse(di, rare))) bits = hn::IfThenElse(rare, widened_rare(d, half), bits);
+    return hn::BitCast(d, bits);
   }
+
   template <class D>
   static HWY_INLINE void narrow(D d, hn::Vec<D> value, std::byte* to) {
-    if constexpr (is_single(D())) return narrow_single<float16_narrow>(d, value, to);
+    if constexpr (is_single(D())) return narrow_single<float16_narrow>(d, canonical(d, value), to);
     const hn::RebindToUnsigned<D> du;
-    store_half(d, rounded(d, value, hn::Set(du, kFloat16Infinity | kFloat16Quiet)), to);
+    const hn::RebindToSigned<D> di;
+    const auto bits = hn::BitCast(du, value);
+    const auto magnitude = hn::And(bits, hn::Set(du, ~kFloatSign));
+    auto half = hn::Or(rounded_normal(du, magnitude), hn::ShiftRight<16>(hn::Xor(bits, magnitude)));
+    // Unsigned order by a signed compare: both sides are moved by 2^31.
+    const auto above = hn::Add(magnitude, hn::Set(du, kFloatSign - kFloat16SmallestNormal));
+    const auto range = signed_set(di, kFloatSign + (kFloat16Overflow - kFloat16SmallestNormal));
+    const auto normal = hn::Gt(range, hn::BitCast(di, above));
+    if (HWY_UNLIKELY(!hn::AllTrue(di, normal))) {
+      half = rounded(d, canonical(d, value), hn::Set(du, kFloat16Infinity | kFloat16Quiet));
+    }
+    store_half(d, half, to);
   }
+
   template <class D>
   static HWY_INLINE void narrow_copy(D d, hn::Vec<D> value, std::byte* to) {
     if constexpr (is_single(D())) return narrow_single<float16_narrow>(d, value, to);
@@ -164,6 +180,33 @@ struct Float16Lanes {
   }
 
  private:
+  template <class DI>
+  static HWY_INLINE hn::Vec<DI> signed_set(DI di, std::uint32_t bits) {
+    return hn::Set(di, static_cast<std::int32_t>(bits));
+  }
+
+  // Infinities, NaNs, zeros and subnormals. A subnormal is an integer times 2^-24: it is converted exactly, and its exponent
+  // lowered by 24; zero stays zero.
+  template <class D, class I = hn::Vec<hn::RebindToSigned<D>>>
+  static HWY_INLINE I widened_rare(D d, I half) {
+    const hn::RebindToSigned<D> di;
+    const auto magnitude = hn::And(half, hn::Set(di, 0x7FFF));
+    const auto sign = hn::And(half, signed_set(di, kFloatSign));
+    const auto special = hn::Or(hn::ShiftLeft<kFloat16Shift>(magnitude), signed_set(di, kFloatInfinity));
+    const auto counted = hn::BitCast(di, hn::ConvertTo(d, magnitude));
+    const auto subnormal = hn::Max(hn::Sub(counted, hn::Set(di, 24 << 23)), hn::Zero(di));
+    const auto is_subnormal = hn::Gt(hn::Set(di, 0x0400), magnitude);
+    return hn::Or(hn::IfThenElse(is_subnormal, subnormal, special), sign);
+  }
+
+  // For magnitudes from 2^-14 to 2^16: a carry may reach infinity, rightly.
+  template <class DU>
+  static HWY_INLINE hn::Vec<DU> rounded_normal(DU du, hn::Vec<DU> magnitude) {
+    const auto odd = hn::And(hn::ShiftRight<kFloat16Shift>(magnitude), hn::Set(du, 1));
+    return hn::ShiftRight<kFloat16Shift>(hn::Add(hn::Add(magnitude, hn::Set(du, 0x0FFF - kFloat16Bias)), odd));
+  }
+
+  // Any number. nan: what a NaN becomes, but for its sign.
   template <class D, class U = hn::Vec<hn::RebindToUnsigned<D>>>
   static HWY_INLINE U rounded(D, hn::Vec<D> value, U nan) {
     const hn::RebindToUnsigned<D> du;
@@ -172,18 +215,16 @@ struct Float16Lanes {
     const auto magnitude = hn::And(bits, hn::Set(du, ~kFloatSign));
     const auto sign = hn::ShiftRight<16>(hn::Xor(bits, magnitude));
     const auto ordered = hn::BitCast(di, magnitude);  // the sign is gone, so the order is the same
-    const auto clamped = hn::Min(magnitude, hn::Set(du, kFloat16Overflow));
-    const auto odd = hn::And(hn::ShiftRight<kFloat16Shift>(clamped), hn::Set(du, 1));
-    auto half = hn::ShiftRight<kFloat16Shift>(hn::Add(hn::Add(clamped, hn::Set(du, 0x0FFF - kFloat16Bias)), odd));
-    const auto is_nan = hn::Gt(ordered, hn::Set(di, static_cast<std::int32_t>(kFloatInfinity)));
-    const auto is_small = hn::Gt(hn::Set(di, static_cast<std::int32_t>(kFloat16SmallestNormal)), ordered);
-    if (!hn::AllFalse(di, is_small)) half = hn::IfThenElse(hn::RebindMask(du, is_small), subnormal(du, magnitude), half);
+    const auto is_nan = hn::Gt(ordered, signed_set(di, kFloatInfinity));
+    const auto is_small = hn::Gt(signed_set(di, kFloat16SmallestNormal), ordered);
+    auto half = rounded_normal(du, hn::Min(magnitude, hn::Set(du, kFloat16Overflow)));
+    half = hn::IfThenElse(hn::RebindMask(du, is_small), rounded_subnormal(du, magnitude), half);
     return hn::Or(hn::IfThenElse(hn::RebindMask(du, is_nan), nan, half), sign);
   }
 
   // Below 2^-14 the mantissa is shifted by what the exponent asks for; 31 and more bits leave nothing.
   template <class DU>
-  static HWY_INLINE hn::Vec<DU> subnormal(DU du, hn::Vec<DU> magnitude) {
+  static HWY_INLINE hn::Vec<DU> rounded_subnormal(DU du, hn::Vec<DU> magnitude) {
     const auto one = hn::Set(du, 1);
     const auto exponent = hn::Min(hn::ShiftRight<23>(magnitude), hn::Set(du, 112));
     const auto shift = hn::Min(hn::Sub(hn::Set(du, 126), exponent), hn::Set(du, 31));

@@ -162,7 +162,8 @@ TEST_CASE("B028: a result of several sources is rounded by the same rule, and it
     const std::vector<std::uint32_t> floats = floats_to_narrow(reference);
     for (const std::string_view set : kernel_sets()) {
       std::vector<std::uint16_t> result(floats.size());
-      const CombineSource same_twice[] = {{.data = floats.data(), .is_partial = true}, {.data = floats.data(), .is_partial = true}};
+      const CombineSource once{.data = floats.data(), .is_partial = true};
+      const CombineSource same_twice[] = {once, once};
       const CombineTarget target{.data = result.data()};
       kernel_of(kind.dtype, hcommMax, set)(std::span(same_twice), {&target, 1}, floats.size(), Store::regular);
       for (std::size_t i = 0; i < floats.size(); ++i) {
@@ -191,7 +192,8 @@ TEST_CASE("B028: widening all 2^16 patterns is exact, and narrowing gives them b
       for (std::size_t i = 0; i < halves.size(); ++i) {
         const bool nan = (halves[i] & 0x7FFF) > kind.infinity;
         const std::uint32_t quiet = nan ? 1u << (kind.mantissa_bits - 1) : 0;
-        if (back[i] != (halves[i] | quiet)) FAIL(name(kind.dtype) << ' ' << set << ' ' << halves[i] << " came back as " << back[i]);
+        if (back[i] == (halves[i] | quiet)) continue;
+        FAIL(name(kind.dtype) << ' ' << set << ' ' << halves[i] << " came back as " << back[i]);
       }
     }
   }

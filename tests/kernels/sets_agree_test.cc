@@ -28,7 +28,11 @@ struct Layout {
 class Bench {
  public:
   Bench(hcommDataType_t dtype, hcommRedOp_t op)
-      : dtype_(dtype), op_(op), random_(static_cast<std::uint64_t>(dtype * 16 + op)), elements_(kPoolBytes), partials_(kPoolBytes) {
+      : dtype_(dtype),
+        op_(op),
+        random_(static_cast<std::uint64_t>(dtype * 16 + op)),
+        elements_(kPoolBytes),
+        partials_(kPoolBytes) {
     fill_numbers(elements_, element_bytes(dtype), random_.next(), 9);
     fill_numbers(partials_, partial_bytes(dtype), random_.next(), 9);
     kept_elements_ = elements_;
@@ -115,7 +119,8 @@ class Bench {
   Random random_;
   std::vector<std::byte> elements_, partials_, kept_elements_, kept_partials_;
   std::vector<std::byte> expected_element_, expected_partial_;
-  std::array<Guarded, kMostTargets> targets_ = {Guarded(kMostElements * 8), Guarded(kMostElements * 8), Guarded(kMostElements * 8)};
+  static constexpr std::size_t kMostBytes = kMostElements * sizeof(double);
+  std::array<Guarded, kMostTargets> targets_ = {Guarded(kMostBytes), Guarded(kMostBytes), Guarded(kMostBytes)};
   std::size_t checked_ = 0;
 };
 
