@@ -41,7 +41,8 @@ void more_ranks_than_cores() {
     bare.push_back(process_switch());
     run_ranks(kRanks, [&](Communicator& rank) {
       double send = 1, recv = 0;
-      const CollectiveCall call{.collective = Collective::allreduce, .send = &send, .recv = &recv, .count = 1, .dtype = hcommFloat64};
+      const CollectiveCall call{
+          .collective = Collective::allreduce, .send = &send, .recv = &recv, .count = 1, .dtype = hcommFloat64};
       const double turn = time_turns(kTurns, [&] {
         if (!rank.run(call).ok() || recv != kRanks) std::abort();
       });
@@ -51,7 +52,7 @@ void more_ranks_than_cores() {
     ratio.push_back(ours.back() / (switches * bare.back()));
   }
   std::printf("a switch between two processes                %8.1f ns\n", median(bare));
-  std::printf("8-byte allreduce at %d ranks on %d cores        %8.1f ns   %.2f times %d switches (median of %d pairs; goal: 1.5)\n",
+  std::printf("8-byte allreduce at %d ranks on %d cores        %8.1f ns   %.2f times %d switches (median of %d; goal: 1.5)\n",
               kRanks, cores(), median(ours), median(ratio), switches, kRepetitions);
 }
 

@@ -19,7 +19,8 @@ T& shared() {
   return *new (shared_pages(sizeof(T))) T;
 }
 
-// Forks `ranks` processes, rank r on core r modulo the cores, and runs body(rank). Waits for all; exits with an error if one fails.
+// Forks `ranks` processes, rank r on core r modulo the cores, and runs body(rank). Waits for all; exits with an error if one
+// fails.
 void run_processes(int ranks, const std::function<void(int rank)>& body);
 
 // The same, with a communicator.

@@ -37,8 +37,9 @@ hcommResult_t hcommAllReduce(const void* send, void* recv, size_t count, hcommDa
 
 hcommResult_t hcommBroadcast(const void* send, void* recv, size_t count, hcommDataType_t dtype, int root, hcommComm_t comm,
                              hcommStream_t stream) {
-  return collective(comm, stream,
-                    {.collective = Collective::broadcast, .send = send, .recv = recv, .count = count, .dtype = dtype, .root = root});
+  return collective(
+      comm, stream,
+      {.collective = Collective::broadcast, .send = send, .recv = recv, .count = count, .dtype = dtype, .root = root});
 }
 
 hcommResult_t hcommReduceScatter(const void* send, void* recv, size_t recv_count, hcommDataType_t dtype, hcommRedOp_t op,

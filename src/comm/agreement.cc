@@ -53,7 +53,9 @@ int shared_cores(std::span<const Words> all) {
 
 Status Communicator::begin_agreement() {
   if (ranks_ == 1) return {};
-  Words own{.can_map = can_map_peers_ ? 1 : 0, .quota = static_cast<std::int64_t>(std::ceil(cpu_quota().value_or(0))), .mask = affinity_mask()};
+  Words own{.can_map = can_map_peers_ ? 1 : 0,
+            .quota = static_cast<std::int64_t>(std::ceil(cpu_quota().value_or(0))),
+            .mask = affinity_mask()};
   if (rank_ == 0) own.store = static_cast<std::int64_t>(best_shared_store());
   agreement_.assign(kWords * static_cast<std::size_t>(ranks_), 0);
   std::int64_t* const part = agreement_.data() + kWords * static_cast<std::size_t>(rank_);

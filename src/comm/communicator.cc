@@ -39,8 +39,8 @@ SharedFacts Communicator::facts() const {
 
 Status Communicator::standing() {
   if (process_ != fork_generation()) {
-    return Status::failure(hcommInvalidUsage,
-                           "this process is the child of a fork and owns none of its parent's communicators; make one of its own");
+    return Status::failure(hcommInvalidUsage, "this process is the child of a fork and owns none of its parent's communicators; "
+                                              "it can make its own");
   }
   const hcommResult_t failed = failed_.load(std::memory_order_acquire);
   if (failed == hcommSuccess) {
@@ -157,7 +157,8 @@ void Communicator::end(hcommResult_t result) {
 }
 
 void Communicator::abort() {
-  static_cast<void>(keep(Status::failure(hcommAborted, "rank " + std::to_string(rank_) + " aborted this communicator; destroy it")));
+  const std::string what = "rank " + std::to_string(rank_) + " aborted this communicator; destroy it";
+  static_cast<void>(keep(Status::failure(hcommAborted, what)));
   if (transport_ == nullptr || process_ != fork_generation()) return;
   Board& board = transport_->board();
   board.give({.reason = Reason::aborted, .culprit = rank_, .pid = board.pid(rank_), .writer = rank_});

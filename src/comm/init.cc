@@ -48,7 +48,7 @@ Status check_names(const Settings& settings) {
   if (auto kernel = find_combine(hcommInt32, hcommSum, settings.kernels); !kernel.ok()) {
     return std::move(kernel).status().during("reading HCOMM_KERNELS");
   }
-  return choose_transport(settings, false).status().ok() ? Status() : std::move(choose_transport(settings, false)).status();
+  return choose_transport(settings, false).status();
 }
 
 Result<std::unique_ptr<Communicator>> agreed(std::unique_ptr<Communicator> made) {
@@ -122,12 +122,13 @@ Result<std::vector<std::unique_ptr<Communicator>>> init_all(int ranks, const Set
   const bool can_map = can_map_peers({&self, 1});
   std::vector<Communicator*> all;
   for (int rank = 0; rank < ranks; ++rank) {
-    made.push_back(std::make_unique<Communicator>(Membership{.rank = rank,
-                                                             .ranks = ranks,
-                                                             .settings = settings,
-                                                             .transport = std::move(opened.value()[static_cast<std::size_t>(rank)]),
-                                                             .transport_name = transport.value(),
-                                                             .can_map_peers = can_map}));
+    Membership membership{.rank = rank,
+                          .ranks = ranks,
+                          .settings = settings,
+                          .transport = std::move(opened.value()[static_cast<std::size_t>(rank)]),
+                          .transport_name = transport.value(),
+                          .can_map_peers = can_map};
+    made.push_back(std::make_unique<Communicator>(std::move(membership)));
     all.push_back(made.back().get());
     if (Status status = all.back()->begin_agreement(); !status.ok()) return status;
   }

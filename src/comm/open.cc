@@ -74,9 +74,9 @@ Result<Sizes> choose_sizes(int ranks, const Settings& settings) {
   if (settings.buffer_bytes != 0) sizes.slot_bytes = settings.buffer_bytes;
   sizes.slot_bytes = round_up(sizes.slot_bytes, kCacheLineBytes);
   if (sizes.slot_bytes < least) {
-    return Status::failure(hcommInvalidArgument, "HCOMM_BUFFSIZE=" + std::to_string(settings.buffer_bytes) + " is too small for " +
-                                                     std::to_string(ranks) + " ranks: at least " + std::to_string(least) +
-                                                     " bytes are needed");
+    return Status::failure(hcommInvalidArgument, "HCOMM_BUFFSIZE=" + std::to_string(settings.buffer_bytes) +
+                                                     " is too small for " + std::to_string(ranks) + " ranks: at least " +
+                                                     std::to_string(least) + " bytes are needed");
   }
   return sizes;
 }
@@ -92,7 +92,8 @@ Result<std::string_view> choose_transport(const Settings& settings, bool between
       if (std::ranges::find(listed.value(), each.name) == listed.value().end()) candidates.push_back(each.name);
     }
     // Threads of one process have no use for what processes share.
-    if (!between_processes) std::ranges::stable_partition(candidates, [](auto name) { return !find_transport(name)->between_processes; });
+    const auto for_threads = [](std::string_view name) { return !find_transport(name)->between_processes; };
+    if (!between_processes) std::ranges::stable_partition(candidates, for_threads);
   } else {
     candidates = listed.value();
   }

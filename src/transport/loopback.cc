@@ -18,7 +18,7 @@ namespace hcomm {
 namespace {
 
 struct PostedSend {
-  std::vector<ConstBytes> parts;
+  std::vector<std::byte> message;  // a copy: the sender's memory is read by nobody else, however its call ends
   Completion* completion = nullptr;
 };
 
@@ -29,7 +29,7 @@ struct PostedRecv {
 
 // What flows from one rank to another on one lane. The sender posts, the receiver takes, the sender learns of it.
 struct Link {
-  std::mutex mutex;               // guards all fields, and the posted bytes while they are copied
+  std::mutex mutex;               // guards all fields
   std::deque<PostedSend> posted;  // not yet taken
   std::deque<Completion*> taken;  // to be finished by the sender, in its own thread
 };
@@ -88,15 +88,17 @@ class LoopbackChannel final : public Channel {
         incoming_(hub.link(peer, window.self, lane)) {}
 
   ~LoopbackChannel() override {
-    const std::lock_guard lock(outgoing_.mutex);  // nobody copies from our bytes after this
+    const std::lock_guard lock(outgoing_.mutex);  // completions of ours are forgotten
     outgoing_.posted.clear();
     outgoing_.taken.clear();
   }
 
   void send(std::span<const ConstBytes> parts, Completion& completion) override {
+    PostedSend posted{.completion = &completion};
+    for (const ConstBytes& part : parts) posted.message.insert(posted.message.end(), part.begin(), part.end());
     {
       const std::lock_guard lock(outgoing_.mutex);
-      outgoing_.posted.push_back({{parts.begin(), parts.end()}, &completion});
+      outgoing_.posted.push_back(std::move(posted));
     }
     ++unfinished_sends_;
     ring(window_, peer_);
@@ -139,8 +141,9 @@ class LoopbackChannel final : public Channel {
     }
     const std::lock_guard lock(incoming_.mutex);
     if (incoming_.posted.empty()) return false;
-    PostedSend& message = incoming_.posted.front();
-    ConstCursor source(message.parts);
+    PostedSend& posted = incoming_.posted.front();
+    const ConstBytes message(posted.message);
+    ConstCursor source({&message, 1});
     Cursor target(receive.parts);
     if (source.left() == target.left()) {
       copy_between(source, target);
@@ -149,7 +152,7 @@ class LoopbackChannel final : public Channel {
       broken_ = true;
       fail(receive, wrong_length(peer_, source.left(), target.left()));
     }
-    incoming_.taken.push_back(message.completion);
+    incoming_.taken.push_back(posted.completion);
     incoming_.posted.pop_front();
     return true;
   }

@@ -14,6 +14,7 @@
 
 #include "base/bytes.h"
 #include "base/clock.h"
+#include "base/poller.h"
 #include "base/status.h"
 #include "schedule/op.h"
 #include "transport/board.h"
@@ -37,10 +38,9 @@ class Channel {
   virtual void recv(std::span<const Bytes> parts, Completion& completion) = 0;
 };
 
-class Transport {
+// A poller (base/poller.h) of all its channels. It sleeps until rung, until a peer died, or for at most 100 ms.
+class Transport : public Poller {
  public:
-  virtual ~Transport() = default;
-
   // The channel to a peer (not to oneself), made on first use.
   virtual Channel& channel(int peer, Lane lane) = 0;
 
@@ -49,16 +49,6 @@ class Transport {
 
   // Liveness and the verdict, as all ranks of the communicator see them.
   virtual Board& board() = 0;
-
-  // Moves what can be moved on all channels. Returns how much was done; 0 lets the caller idle.
-  virtual int poll() = 0;
-
-  // Sleeping, in two steps, so that no wake-up is lost: arm() announces that this rank is about to sleep; the caller
-  // looks at everything once more; then it calls sleep(), which returns when rung, when a peer died, or after `most`
-  // (at most 100 ms), or disarm() when the last look found something.
-  virtual void arm() = 0;
-  virtual void sleep(TimeNs most) = 0;
-  virtual void disarm() = 0;
 };
 
 // Wakes `rank` if it sleeps. Call after the store it waits for; that store must be seq_cst or be followed by a full fence.
