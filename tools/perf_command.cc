@@ -8,10 +8,12 @@
 
 #include "base/knobs.h"
 #include "bootstrap/launch.h"
+#include "comm/open.h"
 #include "command_line.h"
 #include "job.h"
 #include "perf_measure.h"
 #include "perf_report.h"
+#include "plan/choose.h"
 
 namespace hcomm {
 namespace {
@@ -126,12 +128,25 @@ int launched_ranks() {
   return launch.value().ranks;
 }
 
+// So that a bad setting is one error of the launcher, and not one of each rank.
+void check_settings(const PerfOptions& options) {
+  const Result<KnobReading> knobs = read_knobs(process_sources());
+  if (!knobs.ok()) throw UsageError(headline(knobs.status()));
+  const Settings& settings = knobs.value().settings;
+  for (const Collective collective : options.collectives) {
+    const Result<std::string_view> algorithm = requested_algorithm(settings.algo, collective);
+    if (!algorithm.ok()) throw UsageError(headline(algorithm.status()));
+  }
+  const Result<std::string_view> transport = choose_transport(settings, true);
+  if (!transport.ok()) throw UsageError(headline(transport.status()));
+}
+
 int run(const PerfWords& words, const std::vector<std::string>& command_line) {
   const int launched = launched_ranks();
   const PerfOptions options = understand(words, launched);
   if (!options.algorithm.empty()) setenv("HCOMM_ALGO", options.algorithm.c_str(), 1);  // before there is a second thread
   if (launched > 0) return run_as_rank(options);
-  if (const Result<KnobReading> knobs = read_knobs(process_sources()); !knobs.ok()) throw UsageError(headline(knobs.status()));
+  check_settings(options);
   if (!options.json_path.empty()) {
     if (const Status status = check_writable(options.json_path); !status.ok()) throw UsageError("--json: " + headline(status));
   }

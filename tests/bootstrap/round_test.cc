@@ -10,7 +10,7 @@ namespace {
 using Catch::Matchers::Contains;
 
 Hello hello_of(int rank, int ranks, std::string agreement = "", std::uint64_t round = 0) {
-  return {.round = round, .rank = rank, .ranks = ranks, .facts = {.pid = 100 + rank}, .agreement = std::move(agreement)};
+  return {.round = round, .rank = rank, .ranks = ranks, .facts = {.pid = 100 + rank % 10'000}, .agreement = std::move(agreement)};
 }
 
 std::string trail(const Status& status) { return std::string(status.trail()); }

@@ -57,6 +57,14 @@ class Usage(harness.ToolsTest):
             self.assertEqual(run.code, 2)
             self.assertIn("HCOMM_TIMEOUT='abc'", run.err.decode())
 
+    def test_names_that_only_other_rooms_know_are_checked_as_early(self):
+        for name, value, word in (("HCOMM_ALGO", "rign", "ring"), ("HCOMM_TRANSPORT", "foo", "shm")):
+            run = hcomm("perf", "allreduce", "-n", "2", environment={name: value})
+            self.assertEqual(run.code, 2, run.err)
+            self.assertEqual(len(run.err.splitlines()), 1)
+            for text in (name, value, word):
+                self.assertIn(text, run.err.decode())
+
     def test_a_launcher_that_contradicts_is_named(self):
         run = hcomm("perf", "allreduce", environment={"HCOMM_RANK": "0"})
         self.assertEqual(run.code, 2)
