@@ -82,6 +82,7 @@ class Supervisor {
   void advance(TimeNs now);
   void say(const std::string& line) { output_.put(2, "hcomm run: " + line + "\n"); }
   void pass_on_warnings();
+  void note_lost_output();
   bool all_started() const { return static_cast<int>(ranks_.size()) == options_.ranks; }
   [[noreturn]] void die_with_launcher();
 
@@ -100,6 +101,7 @@ class Supervisor {
   int exit_code_ = 0;
   bool failed_ = false;      // exit_code_ is decided
   bool user_ended_ = false;  // by a signal to the launcher
+  bool lost_output_ = false;  // and said so
   std::mutex warnings_mutex_;
   std::vector<std::string> warnings_;  // of the coordinator's thread; guarded by warnings_mutex_
   std::unique_ptr<Coordinator> coordinator_;
@@ -245,8 +247,8 @@ void Supervisor::rank_ended(std::size_t index, int wait_status) {
 // True if there may be more to read.
 bool Supervisor::read_stream(Stream& stream) {
   static thread_local std::array<char, 65536> buffer;
-  if (output_.closed(stream.lines.target())) {
-    stream.reader.reset();  // the rank gets SIGPIPE, as it would without us
+  if (output_.closed(stream.lines.target()) && output_.failure().empty()) {
+    stream.reader.reset();  // our reader went away: the rank gets SIGPIPE, as it would without us
     return false;
   }
   const ssize_t got = read(stream.reader.get(), buffer.data(), buffer.size());
@@ -285,6 +287,16 @@ void Supervisor::pass_on_warnings() {
   const std::lock_guard lock(warnings_mutex_);
   for (const std::string& line : warnings_) say(line);
   warnings_.clear();
+}
+
+// A full disk, say: the job cannot do what it is for.
+void Supervisor::note_lost_output() {
+  if (output_.failure().empty() || lost_output_) return;
+  lost_output_ = true;
+  say("output was lost: " + output_.failure() + "; ending all ranks");
+  if (!failed_) exit_code_ = 1;
+  failed_ = true;
+  begin_ending(SIGTERM);
 }
 
 void Supervisor::advance(TimeNs now) {
@@ -330,12 +342,8 @@ int Supervisor::run() {
     read_streams();
     pass_on_warnings();
     output_.flush_some();
+    note_lost_output();
     advance(clock_.now());
-  }
-  if (!output_.failure().empty()) {
-    const std::string line = "hcomm run: output was lost: " + output_.failure() + "\n";
-    [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, line.data(), line.size());
-    if (exit_code_ == 0) exit_code_ = 1;
   }
   return exit_code_;
 }

@@ -109,7 +109,7 @@ class Lines(harness.ToolsTest):
         if not os.path.exists("/dev/full"):
             self.skipTest("no /dev/full")
         with open("/dev/full", "wb") as full:
-            run = hcomm("run", "-n", "2", "--", "echo", "x", stdout=full)
+            run = hcomm("run", "-n", "2", "--", "sh", "-c", "echo x; sleep 0.1; echo x; exec sleep 30", stdout=full)
         self.assertEqual(run.code, 1)
         self.assertIn(b"No space left", run.err)
 
