@@ -38,7 +38,7 @@ void Engine::enter(Section section) {
 
 int Engine::step() {
   int work = 0;
-  if (!pending_.empty()) work += options_.transport->poll();
+  if (state_ == State::running && !pending_.empty()) work += options_.transport->poll();
   while (state_ == State::running) {
     if (next_ == end_ ? !leave_section() : !start_op(next_)) break;
     ++work;
