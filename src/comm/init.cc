@@ -160,8 +160,12 @@ Result<std::unique_ptr<Communicator>> init_rank_with(int ranks, const hcommUniqu
   if (Status status = check_names(knobs.settings); !status.ok()) return status;
   Result<JobId> job = job_id_from_bytes(std::as_bytes(std::span(id.internal)));
   if (!job.ok()) return std::move(job).status();
-  if (ranks == 1) return alone(knobs.settings);
-  return join_job(job.value(), rank, ranks, 0, knobs);
+  if (ranks > 1) return join_job(job.value(), rank, ranks, 0, knobs);
+  // Nobody else will come, but the meeting spends the id and ends its service.
+  Result<Meeting> meeting = join(
+      job.value(), {.timeout_ns = knobs.settings.connect_timeout_ns, .agreement = agreement_text(knobs), .progress = {}});
+  if (!meeting.ok()) return std::move(meeting).status();
+  return alone(knobs.settings);
 }
 
 }  // namespace
