@@ -70,7 +70,9 @@ Status Communicator::finish_agreement() {
   std::memcpy(static_cast<void*>(all.data()), agreement_.data(), all.size() * sizeof(Words));
   windows_agreed_ = std::ranges::all_of(all, [](const Words& each) { return each.can_map != 0; });
   const std::int64_t store = all.front().store;
-  engine_.set_shared_store(store == 1 ? Store::non_temporal : store == 2 ? Store::rep_movsb : Store::regular);
+  const Store way = store == 1 ? Store::non_temporal : store == 2 ? Store::rep_movsb : Store::regular;
+  engine_.set_shared_store(way);
+  set_shared_store(way);
   SharedFacts shared = facts();
   shared.cores = shared_cores(all);
   idle_policy_ = IdlePolicy::for_load(ranks_, shared.cores);

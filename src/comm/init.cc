@@ -144,9 +144,13 @@ Result<std::vector<std::unique_ptr<Communicator>>> init_all(int ranks, const Set
 Status make_unique_id(hcommUniqueId& id) {
   Result<KnobReading> knobs = read_process_knobs(0);
   if (!knobs.ok()) return std::move(knobs).status();
+  return make_unique_id(id, knobs.value().settings);
+}
+
+Status make_unique_id(hcommUniqueId& id, const Settings& settings) {
   Result<JobId> job = make_job_id();
   if (!job.ok()) return std::move(job).status();
-  if (Status status = serve(job.value(), knobs.value().settings); !status.ok()) return status;
+  if (Status status = serve(job.value(), settings); !status.ok()) return status;
   const JobIdBytes bytes = to_bytes(job.value());
   static_assert(sizeof bytes == sizeof id.internal);
   std::memcpy(id.internal, bytes.data(), bytes.size());

@@ -19,6 +19,7 @@ Result<std::vector<std::unique_ptr<Communicator>>> init_all(int ranks, const Set
 
 // A new id, served by this process.
 Status make_unique_id(hcommUniqueId& id);
+Status make_unique_id(hcommUniqueId& id, const Settings& settings);
 
 // Joins an id, or what the launcher started. Collective.
 Result<std::unique_ptr<Communicator>> init_rank(int ranks, const hcommUniqueId& id, int rank);

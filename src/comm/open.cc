@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <string>
 
+#include "comm/stores.h"
 #include "schedule/problem.h"
 #include "transport/loopback.h"
 #include "transport/shm.h"
@@ -118,7 +119,8 @@ Result<std::unique_ptr<Transport>> open_one(std::string_view transport, int segm
                    .ranks = ranks,
                    .slots = sizes.slots,
                    .slot_bytes = sizes.slot_bytes,
-                   .ring_bytes = sizes.ring_bytes});
+                   .ring_bytes = sizes.ring_bytes,
+                   .copy_out = copy_shared});
 }
 
 Result<int> make_segment(int ranks, const Settings& settings) {

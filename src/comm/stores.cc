@@ -1,6 +1,7 @@
 #include "comm/stores.h"
 
 #include <algorithm>
+#include <atomic>
 
 #include "topology/cores.h"
 #include "topology/store_probe.h"
@@ -19,7 +20,18 @@ Store measure() {
   return costs.non_temporal_ns <= costs.rep_movsb_ns ? Store::non_temporal : Store::rep_movsb;
 }
 
+std::atomic<Store> agreed_store{Store::regular};
+
+// Shorter pieces, such as the frame of a message, are not worth a fence.
+constexpr std::size_t kWorthIt = 1024;
+
 }  // namespace
+
+void set_shared_store(Store store) { agreed_store.store(store, std::memory_order_relaxed); }
+
+void copy_shared(void* target, const void* source, std::size_t bytes) {
+  copy_bytes(target, source, bytes, bytes < kWorthIt ? Store::regular : agreed_store.load(std::memory_order_relaxed));
+}
 
 Store best_shared_store() {
   static const Store best = measure();

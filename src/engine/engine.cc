@@ -32,6 +32,7 @@ void Engine::start(const BoundCall& call) {
 
 void Engine::enter(Section section) {
   next_ = section.first;
+  fetched_ = section.first;
   end_ = section.first + section.count;
   pending_.clear();
 }
@@ -111,6 +112,7 @@ bool Engine::start_op(std::uint32_t index) {
       raise_step(op.phase);
       break;
     case OpKind::await:
+      if (index >= fetched_) fetch_steps(index);
       if (!reached(op)) return false;
       break;
   }
@@ -155,6 +157,13 @@ void Engine::raise_step(Phase phase) {
   for (int peer = 0; peer < options_.ranks; ++peer) {
     if (window_->doorbells[peer].sleeping.load(std::memory_order_seq_cst) != 0 && peer != options_.rank) ring(*window_, peer);
   }
+}
+
+// The first look at a row of awaits fetches all of their lines at once; one after the other they would cost a transfer each.
+void Engine::fetch_steps(std::uint32_t first) {
+  std::uint32_t index = first;
+  for (; index < end_ && ops_[index].kind == OpKind::await; ++index) __builtin_prefetch(&window_->steps[ops_[index].peer]);
+  fetched_ = index;
 }
 
 bool Engine::reached(const Op& op) const {

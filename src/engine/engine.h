@@ -63,6 +63,7 @@ class Engine {
   bool combine_block(const Op& op, std::uint32_t which);
   bool expose(const Slice& target);
   void raise_step(Phase phase);
+  void fetch_steps(std::uint32_t first);
   bool reached(const Op& op) const;
 
   Extent extent(Buffer buffer, std::size_t block) const;
@@ -88,6 +89,7 @@ class Engine {
   enum class Part : std::uint8_t { prologue, body, epilogue } part_ = Part::prologue;
   std::uint32_t next_ = 0;  // op to start next, in [section first, end_]
   std::uint32_t end_ = 0;
+  std::uint32_t fetched_ = 0;  // awaits before this op have had their lines fetched
   std::size_t chunk_ = 0;
   std::uint64_t epoch_ = 0;  // of this chunk; between runs, of the next one that uses the window
 

@@ -9,12 +9,12 @@
 
 namespace hcomm {
 
-Machine::Machine(const Trial& trial) : trial_(trial), world_(trial), waiters_(world_.ranks()) {
+AbstractMachine::AbstractMachine(const Trial& trial) : trial_(trial), world_(trial), waiters_(world_.ranks()) {
   runners_.resize(world_.ranks());
   for (std::uint32_t rank = 0; rank < runners_.size(); ++rank) runners_[rank].rank = rank;
 }
 
-Judgement Machine::run() {
+Judgement AbstractMachine::run() {
   for (const Runner& runner : runners_) wake(runner.rank);
   while (!ready_.empty()) {
     Runner& self = runners_[ready_.front()];
@@ -27,28 +27,28 @@ Judgement Machine::run() {
   return judge_stall(world_, runners_);
 }
 
-void Machine::wake(std::uint32_t rank) {
+void AbstractMachine::wake(std::uint32_t rank) {
   if (runners_[rank].is_ready) return;
   runners_[rank].is_ready = true;
   ready_.push_back(rank);
 }
 
-Access Machine::event(const Runner& self, std::uint32_t op) {
+Access AbstractMachine::event(const Runner& self, std::uint32_t op) {
   const Time time = ++world_.clocks[self.rank][self.rank];
   return {.rank = self.rank, .op = op, .call = self.call, .chunk = self.chunk, .time = time};
 }
 
-Section Machine::section_of(const Runner& self) const {
+Section AbstractMachine::section_of(const Runner& self) const {
   const Program& program = trial_.schedule(self.call).programs[self.rank];
   return self.section == 0 ? program.prologue : self.section == 1 ? program.body : program.epilogue;
 }
 
-Machine::Move Machine::take_judgement(Judgement judgement) {
+AbstractMachine::Move AbstractMachine::take_judgement(Judgement judgement) {
   judgement_ = std::move(judgement);
   return judgement_.proved() ? Move::moved : Move::refused;
 }
 
-Machine::Move Machine::advance(Runner& self) {
+AbstractMachine::Move AbstractMachine::advance(Runner& self) {
   if (self.call == trial_.calls.size()) return Move::returned;
   if (!self.in_call) return begin_call(self);
   if (self.section == 3) return end_call(self);
@@ -56,7 +56,7 @@ Machine::Move Machine::advance(Runner& self) {
   return self.op == section.first + section.count ? end_section(self) : run_op(self);
 }
 
-Machine::Move Machine::begin_call(Runner& self) {
+AbstractMachine::Move AbstractMachine::begin_call(Runner& self) {
   if (trial_.calls[self.call].chunks == 0) {  // nothing to do, no epoch
     ++self.call;
     return Move::moved;
@@ -73,7 +73,7 @@ Machine::Move Machine::begin_call(Runner& self) {
   return Move::moved;
 }
 
-Machine::Move Machine::end_call(Runner& self) {
+AbstractMachine::Move AbstractMachine::end_call(Runner& self) {
   const Access caller = event(self, kCallerReturns);
   Judgement judgement = take_outputs(world_, caller);
   world_.memory.end_call(self.rank);
@@ -82,7 +82,7 @@ Machine::Move Machine::end_call(Runner& self) {
   return take_judgement(std::move(judgement));
 }
 
-bool Machine::have_met(Runner& self, std::span<const std::uint32_t> flights) {
+bool AbstractMachine::have_met(Runner& self, std::span<const std::uint32_t> flights) {
   const auto open = [&](std::uint32_t flight) { return !world_.flights[flight].met; };
   const auto first = std::ranges::find_if(flights, open);
   self.waits_for_flight = first == flights.end() ? kNoFlight : *first;
@@ -90,7 +90,7 @@ bool Machine::have_met(Runner& self, std::span<const std::uint32_t> flights) {
 }
 
 // They are known to have ended from this event on, and what the sender of a received message knew is known as well.
-void Machine::end_flights(Runner& self, std::span<const std::uint32_t> flights) {
+void AbstractMachine::end_flights(Runner& self, std::span<const std::uint32_t> flights) {
   VectorClock& clock = world_.clocks[self.rank];
   for (std::uint32_t number : flights) {
     Flight& flight = world_.flights[number];
@@ -101,7 +101,7 @@ void Machine::end_flights(Runner& self, std::span<const std::uint32_t> flights) 
   }
 }
 
-Machine::Move Machine::end_section(Runner& self) {
+AbstractMachine::Move AbstractMachine::end_section(Runner& self) {
   if (!have_met(self, self.open)) return Move::waits;
   ++world_.clocks[self.rank][self.rank];
   end_flights(self, self.open);
@@ -117,7 +117,7 @@ Machine::Move Machine::end_section(Runner& self) {
   return Move::moved;
 }
 
-Machine::Move Machine::run_op(Runner& self) {
+AbstractMachine::Move AbstractMachine::run_op(Runner& self) {
   const Program& program = trial_.schedule(self.call).programs[self.rank];
   const Op& op = program.ops[self.op];
   std::vector<std::uint32_t> waits;
@@ -148,7 +148,7 @@ Machine::Move Machine::run_op(Runner& self) {
 
 // Whether the await can end now, and the earliest signal that lets it: a later one is not sure to be the one it saw. No signal
 // is needed for an epoch before the communicator's first.
-bool Machine::await(const Runner& self, const Op& op, const Signal*& signal) {
+bool AbstractMachine::await(const Runner& self, const Op& op, const Signal*& signal) {
   const std::uint64_t epoch = trial_.epoch(self.call, self.chunk);
   if (epoch < op.back) return true;
   const auto& signals = world_.signals[static_cast<std::size_t>(op.peer)];
@@ -158,7 +158,7 @@ bool Machine::await(const Runner& self, const Op& op, const Signal*& signal) {
   return true;
 }
 
-Judgement Machine::raise(Runner& self, const Op& op) {
+Judgement AbstractMachine::raise(Runner& self, const Op& op) {
   const std::uint64_t step = step_value(trial_.epoch(self.call, self.chunk), op.phase);
   const VectorClock& clock = world_.clocks[self.rank];
   if (self.has_signalled && step <= self.step) {
@@ -174,7 +174,7 @@ Judgement Machine::raise(Runner& self, const Op& op) {
   return {};
 }
 
-Judgement Machine::start(Runner& self) {
+Judgement AbstractMachine::start(Runner& self) {
   const Access who{.rank = self.rank,
                    .op = self.op,
                    .call = self.call,

@@ -27,9 +27,9 @@ struct Runner {
   std::uint32_t waits_for_flight = kNoFlight;  // why it cannot go on; else it awaits a signal in its op
 };
 
-class Machine {
+class AbstractMachine {
  public:
-  explicit Machine(const Trial& trial);
+  explicit AbstractMachine(const Trial& trial);
 
   // Once. The calls must have passed check_calls.
   Judgement run();

@@ -57,7 +57,7 @@ std::string calls_story(std::span<const Call> calls) {
 
 Judgement judge(std::span<const Call> calls) {
   const Trial trial(calls);
-  Judgement judgement = Machine(trial).run();
+  Judgement judgement = AbstractMachine(trial).run();
   if (!judgement.proved()) judgement.story += calls_story(calls);
   return judgement;
 }

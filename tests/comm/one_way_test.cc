@@ -72,7 +72,8 @@ void check_collective(Collective collective, int ranks, std::string_view algo, s
     for (const Ran& ran : collector.take()) {
       const Algorithm* const algorithm = find_algorithm(ran.algorithm, collective);
       REQUIRE(algorithm != nullptr);
-      const Problem problem{.collective = collective, .ranks = ranks, .slots = settings.slots == 0 ? 2 : settings.slots};
+      const int slots = testing::with_environment_slots(settings).slots;
+      const Problem problem{.collective = collective, .ranks = ranks, .slots = slots == 0 ? 2 : slots};
       static std::map<std::tuple<const Algorithm*, int>, std::set<std::uint64_t>> proved;
       auto& hashes = proved[{algorithm, ranks}];
       if (hashes.empty()) hashes = proved_hashes(*algorithm, problem);

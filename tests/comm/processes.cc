@@ -20,7 +20,7 @@ constexpr TimeNs kPatience = 60 * kSecond;
                           const std::function<std::string(Communicator&)>& body) {
   std::string report;
   try {
-    auto made = init_rank(ranks, id, rank, settings);
+    auto made = init_rank(ranks, id, rank, with_environment_slots(settings));
     require(made.status());
     report = body(*made.value());
   } catch (const std::exception& problem) {
@@ -53,7 +53,7 @@ std::string read_all(int from, TimeNs deadline) {
 std::vector<Ended> run_processes(int ranks, const Settings& settings, const std::function<std::string(Communicator&)>& body,
                                  const std::function<void(const std::vector<pid_t>&)>& meanwhile) {
   hcommUniqueId id;
-  require(make_unique_id(id));
+  require(make_unique_id(id, with_environment_slots(settings)));
   std::vector<Ended> all(static_cast<std::size_t>(ranks));
   std::vector<int> reports;
   std::vector<pid_t> pids;

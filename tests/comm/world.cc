@@ -9,8 +9,15 @@
 
 namespace hcomm::testing {
 
+Settings with_environment_slots(Settings settings) {
+  const auto knobs = read_knobs(process_sources());
+  require(knobs.status());
+  if (settings.slots == 0) settings.slots = knobs.value().settings.slots;
+  return settings;
+}
+
 std::vector<std::unique_ptr<Communicator>> make_world(int ranks, const Settings& settings) {
-  auto made = init_all(ranks, settings);
+  auto made = init_all(ranks, with_environment_slots(settings));
   require(made.status());
   return std::move(made).value();
 }

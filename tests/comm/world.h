@@ -11,6 +11,9 @@
 
 namespace hcomm::testing {
 
+// The settings with HCOMM_SLOTS of the environment, unless they say how many: so a whole test run can be made with one slot.
+Settings with_environment_slots(Settings settings);
+
 // Fails the test (by an exception) if the communicators cannot be made.
 std::vector<std::unique_ptr<Communicator>> make_world(int ranks, const Settings& settings);
 

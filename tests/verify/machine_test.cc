@@ -27,7 +27,7 @@ TEST_CASE("a call without elements does nothing and takes no epoch") {
   CHECK(trial.epochs == 3);
   CHECK(trial.epoch(3, 0) == 2);
   CHECK(trial.slot_index(3, 0) == 0);
-  CHECK(Machine(trial).run().proved());
+  CHECK(AbstractMachine(trial).run().proved());
 }
 
 TEST_CASE("a schedule without a window takes no epoch") {
