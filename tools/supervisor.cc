@@ -76,6 +76,7 @@ class Supervisor {
   void hear_signal(int signal, bool from_terminal);
   void reap();
   void rank_ended(std::size_t index, int wait_status);
+  bool explains_failure(int wait_status) const;
   void read_streams();
   bool read_stream(Stream& stream);
   void drain();
@@ -100,6 +101,7 @@ class Supervisor {
   TimeNs look_at_ = 0;       // next time to look for who is still there
   int exit_code_ = 0;
   bool failed_ = false;      // exit_code_ is decided
+  bool blames_exit_ = false;  // it is that of a rank that exited by itself
   bool user_ended_ = false;  // by a signal to the launcher
   bool lost_output_ = false;  // and said so
   std::mutex warnings_mutex_;
@@ -232,16 +234,27 @@ void Supervisor::rank_ended(std::size_t index, int wait_status) {
   rank.alive = false;
   --alive_;
   const int code = exit_code_of(wait_status);
-  if (code == 0 || phase_ != Phase::running) return;
+  const bool explains = explains_failure(wait_status);
+  if (code == 0 || (phase_ != Phase::running && !explains)) return;
   for (Stream& stream : rank.streams) {
     while (stream.reader.open() && read_stream(stream)) continue;  // its last words come before ours
   }
-  const bool ends_all = !options_.keep_going && alive_ > 0;
+  const bool ends_all = phase_ == Phase::running && !options_.keep_going && alive_ > 0;
   say("rank " + std::to_string(index) + " (pid " + std::to_string(rank.pid) + ") " + end_text(wait_status) +
       (ends_all ? "; ending the other ranks" : ""));
-  if (!failed_) exit_code_ = code;
+  if (!failed_ || explains) {
+    exit_code_ = code;
+    blames_exit_ = WIFEXITED(wait_status);
+  }
   failed_ = true;
   if (!options_.keep_going) begin_ending(SIGTERM);
+}
+
+// A rank that is killed is seen to end only when its memory was given back; peers that notice its death at once may exit with
+// an error before that. Then its signal, unless it is one of ours, is why they failed.
+bool Supervisor::explains_failure(int wait_status) const {
+  const bool not_ours = phase_ == Phase::running || (phase_ == Phase::ending && WTERMSIG(wait_status) != SIGTERM);
+  return blames_exit_ && WIFSIGNALED(wait_status) && not_ours && !user_ended_ && !lost_output_;
 }
 
 // True if there may be more to read.
