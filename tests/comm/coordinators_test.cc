@@ -1,0 +1,125 @@
+#include "comm/coordinators.h"
+
+#include <catch2/catch.hpp>
+#include <poll.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <iterator>
+#include <thread>
+#include <vector>
+
+#include "bootstrap/join.h"
+
+namespace hcomm {
+namespace {
+
+// All ranks meet, each in a thread of its own. "" or the first failure.
+std::string meet(const JobId& job, int ranks) {
+  std::vector<std::string> wrong(static_cast<std::size_t>(ranks));
+  std::vector<ino_t> segments(wrong.size());
+  std::vector<std::thread> threads;
+  for (int rank = 0; rank < ranks; ++rank) {
+    threads.emplace_back([&, rank, index = static_cast<std::size_t>(rank)] {
+      const auto meeting = join(job, {.rank = rank, .ranks = ranks, .timeout_ns = 30 * kSecond, .agreement = "", .progress = {}});
+      if (!meeting.ok()) {
+        wrong[index] = std::string(meeting.status().trail());
+        return;
+      }
+      if (meeting.value().members.size() != wrong.size()) wrong[index] = "not all members";
+      struct stat file {};
+      if (fstat(meeting.value().segment.get(), &file) != 0 || file.st_size == 0) wrong[index] = "no segment";
+      segments[index] = file.st_ino;
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  for (std::size_t rank = 0; rank < wrong.size(); ++rank) {
+    if (!wrong[rank].empty()) return wrong[rank];
+    if (segments[rank] != segments[0]) return "not the same segment";
+  }
+  return {};
+}
+
+std::ptrdiff_t open_descriptors() { return std::distance(std::filesystem::directory_iterator("/proc/self/fd"), {}); }
+
+// Within ten seconds.
+template <class Condition>
+bool eventually(Condition condition) {
+  for (int turn = 0; turn < 1000; ++turn) {
+    if (condition()) return true;
+    poll(nullptr, 0, 10);
+  }
+  return false;
+}
+
+}  // namespace
+
+TEST_CASE("several meetings are served at once") {
+  const JobId first = make_job_id().value();
+  const JobId second = make_job_id().value();
+  REQUIRE(serve(first, {}).ok());
+  REQUIRE(serve(second, {}).ok());
+  CHECK(meet(second, 2) == "");
+  CHECK(meet(first, 3) == "");
+}
+
+TEST_CASE("an id is served once") {
+  const JobId job = make_job_id().value();
+  REQUIRE(serve(job, {}).ok());
+  CHECK_FALSE(serve(job, {}).ok());
+  CHECK(meet(job, 2) == "");  // by the first
+}
+
+TEST_CASE("settings that give no segment are told to all ranks") {
+  const JobId job = make_job_id().value();
+  Settings settings;
+  settings.buffer_bytes = 64;
+  REQUIRE(serve(job, settings).ok());
+  CHECK_THAT(meet(job, 2), Catch::Contains("HCOMM_BUFFSIZE=64"));
+}
+
+TEST_CASE("meetings that are over are cleared away") {
+  const auto serve_and_meet = [] {
+    const JobId job = make_job_id().value();
+    REQUIRE(serve(job, {}).ok());
+    REQUIRE(meet(job, 2) == "");
+  };
+  serve_and_meet();
+  const std::ptrdiff_t before = open_descriptors();
+  for (int round = 0; round < 20; ++round) serve_and_meet();
+  CHECK(eventually([&] {
+    serve_and_meet();
+    return open_descriptors() <= before + 4;  // far fewer than one for each
+  }));
+}
+
+TEST_CASE("the child of a fork serves nothing of its parent's, and can serve on its own", "[process]") {
+  const JobId job = make_job_id().value();
+  REQUIRE(serve(job, {}).ok());
+  int ends[2];
+  REQUIRE(pipe(ends) == 0);
+  const pid_t child = fork();
+  REQUIRE(child >= 0);
+  if (child == 0) {
+    close(ends[1]);
+    char byte = 0;
+    const bool parent_is_done = read(ends[0], &byte, 1) == 0;  // it has closed its end
+    const Result<JobId> own = make_job_id();
+    const bool served = own.ok() && serve(own.value(), {}).ok() && meet(own.value(), 2).empty();
+    _exit(parent_is_done && served ? 0 : 1);
+  }
+  close(ends[0]);
+  CHECK(meet(job, 2) == "");
+  // While the child lives, the name of the meeting is free again: the child does not hold its socket.
+  CHECK(eventually([&] { return serve(job, {}).ok(); }));
+  CHECK(meet(job, 2) == "");
+  close(ends[1]);
+  int status = -1;
+  CHECK(waitpid(child, &status, 0) == child);
+  CHECK(WIFEXITED(status));
+  CHECK(WEXITSTATUS(status) == 0);
+}
+
+}  // namespace hcomm
