@@ -1,5 +1,5 @@
-// Goal: when a rank is killed at a random moment, every survivor's call returns an error that names the rank, its pid, the operation
-//       and its number; nobody hangs; nothing is left behind.
+// Goal: when a rank is killed at a random moment, every survivor's call returns an error that names the rank, its pid, the
+//       operation and its number; nobody hangs; nothing is left behind.
 // Method: real processes in a loop of collectives; one of them kills itself at a moment drawn from a seed, and writes down
 //         when. Each survivor reports what it got and when. The times are printed, not judged.
 #include <catch2/catch.hpp>
@@ -32,7 +32,8 @@ struct Notes {
 class SharedNotes {
  public:
   SharedNotes()
-      : memory_(mmap(nullptr, sizeof(Notes), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0)), notes_(new (memory_) Notes) {}
+      : memory_(mmap(nullptr, sizeof(Notes), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0)),
+        notes_(new (memory_) Notes) {}
   ~SharedNotes() { munmap(memory_, sizeof(Notes)); }
   SharedNotes(const SharedNotes&) = delete;
   SharedNotes& operator=(const SharedNotes&) = delete;
@@ -134,8 +135,8 @@ void kill_often(int trials, std::uint64_t seed) {
               delays_ms);
   }
   std::ranges::sort(delays_ms);
-  WARN(trials << " kills, seed " << seed << ": " << delays_ms.size() << " survivors told; median " << delays_ms[delays_ms.size() / 2]
-              << " ms, maximum " << delays_ms.back() << " ms");
+  WARN(trials << " kills, seed " << seed << ": " << delays_ms.size() << " survivors told; median "
+              << delays_ms[delays_ms.size() / 2] << " ms, maximum " << delays_ms.back() << " ms");
   CHECK(entries("/dev/shm") == shared_before);
   CHECK(entries("/proc/self/fd") <= descriptors_before + 2);  // the last meeting may still be closing
   CHECK(waitpid(-1, nullptr, WNOHANG) == -1);                 // no child is left

@@ -13,14 +13,13 @@
 #include "oracle.h"
 #include "world.h"
 
-using namespace hcomm::testing;  // NOLINT: this file is all about them
-
-namespace hcomm {
+namespace hcomm::testing {
 namespace {
 
 std::string describe(const CollectiveCall& call, Placement placement, const Communicator& rank) {
-  return std::string(name(call.collective)) + " count " + std::to_string(call.count) + " " + std::string(name(call.dtype)) + " " +
-         std::string(name(call.op)) + " root " + std::to_string(call.root) + ", " + name(placement) + ", rank " +
+  return std::string(name(call.collective)) + " count " + std::to_string(call.count) + " " +
+         std::string(hcomm::name(call.dtype)) + " " + std::string(hcomm::name(call.op)) + " root " +
+         std::to_string(call.root) + ", " + name(placement) + ", rank " +
          std::to_string(rank.rank()) + " of " + std::to_string(rank.ranks()) + ", " + std::string(rank.last_call().algorithm);
 }
 
@@ -61,7 +60,8 @@ void one_call(Communicator& rank, CollectiveCall call, Placement placement, Buff
   const bool right = std::memcmp(call.recv, expected.data(), expected.size()) == 0;
   const bool kept = is_in_place(placement) || std::memcmp(call.send, input.data(), input.size()) == 0;
   if (!right || !kept || !recv_arena.canaries_live() || (!is_in_place(placement) && !send_arena.canaries_live())) {
-    throw std::runtime_error("wrong " + std::string(right ? "memory around" : "result of") + " " + describe(call, placement, rank));
+    const std::string what = right ? "memory around" : "result of";
+    throw std::runtime_error("wrong " + what + " " + describe(call, placement, rank));
   }
 }
 
@@ -80,7 +80,8 @@ void all_cases(Communicator& rank, Collective collective, Buffers& buffers) {
       for (const Placement placement : kPlacements) {
         const hcommDataType_t second = ++turn % 2 == 0 ? hcommFloat32 : hcommBfloat16;
         for (const hcommDataType_t dtype : {hcommInt32, second}) {
-          one_call(rank, {.collective = collective, .count = count, .dtype = dtype, .op = hcommSum, .root = root}, placement, buffers);
+          const CollectiveCall call{.collective = collective, .count = count, .dtype = dtype, .op = hcommSum, .root = root};
+          one_call(rank, call, placement, buffers);
         }
       }
     }
@@ -155,4 +156,4 @@ TEST_CASE("every type and op with every algorithm") {
   }
 }
 
-}  // namespace hcomm
+}  // namespace hcomm::testing

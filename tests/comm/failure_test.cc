@@ -117,7 +117,7 @@ TEST_CASE("one thread, two ranks: refused outside a group, served inside one") {
   CHECK_THAT(std::string(refused.trail()), Catch::Contains("hcommGroupStart"));
   for (int round = 0; round < 3; ++round) {
     group_start();
-    for (int rank = 0; rank < 2; ++rank) testing::require(group_record(*world[static_cast<std::size_t>(rank)], sums[rank].call()));
+    for (std::size_t rank = 0; rank < 2; ++rank) testing::require(group_record(*world[rank], sums[rank].call()));
     testing::require(group_end());
     for (const Sum& sum : sums) CHECK(sum.recv == 2);
   }
@@ -188,10 +188,15 @@ TEST_CASE("a forced algorithm that is none, and other bad names, are refused whe
 }
 
 TEST_CASE("verdicts read as sentences") {
-  const Verdict died{.reason = Reason::died, .culprit = 2, .pid = 4711, .writer = 1, .collective = Collective::allreduce, .sequence = 7};
+  const Verdict died{.reason = Reason::died,
+                     .culprit = 2,
+                     .pid = 4711,
+                     .writer = 1,
+                     .collective = Collective::allreduce,
+                     .sequence = 7};
   CHECK(verdict_text(died, 0, "broadcast #8") ==
-        "rank 2 (pid 4711) died, as rank 1 saw in allreduce #7; this is rank 0 in broadcast #8; destroy this communicator and make "
-        "a new one without rank 2");
+        "rank 2 (pid 4711) died, as rank 1 saw in allreduce #7; this is rank 0 in broadcast #8; destroy this communicator and "
+        "make a new one without rank 2");
   CHECK(result_of(Reason::died) == hcommRemoteError);
   CHECK(result_of(Reason::none) == hcommSuccess);
 }

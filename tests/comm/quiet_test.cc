@@ -116,7 +116,8 @@ TEST_CASE("a repeated 8-byte allreduce is quiet") {
     Status status;
     const auto allreduce = [&] {
       for (std::size_t rank = 0; rank < 2; ++rank) {
-        both[rank]->queue({.collective = Collective::allreduce, .send = &send[rank], .recv = &recv[rank], .count = 1, .dtype = hcommInt64});
+        both[rank]->queue(
+            {.collective = Collective::allreduce, .send = &send[rank], .recv = &recv[rank], .count = 1, .dtype = hcommInt64});
       }
       status = wait_for(both);
     };
