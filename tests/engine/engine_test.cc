@@ -142,7 +142,8 @@ TEST_CASE("a writer is as many epochs ahead of its readers as there are slots") 
         root.begin(task);
         root.step();
         check_waits_for(root, {1});
-        CHECK(root.transport().window()->steps[0].step.load() == step_value(slots - 1, slots == 1 ? Phase::finished : Phase::filled));
+        const Phase last = slots == 1 ? Phase::finished : Phase::filled;
+        CHECK(root.transport().window()->steps[0].step.load() == step_value(static_cast<std::uint64_t>(slots - 1), last));
       } else {
         for (int call = 0; call < slots; ++call) {
           root.begin(task);

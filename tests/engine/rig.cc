@@ -250,7 +250,8 @@ std::string World::check_wait(int which, int work, bool begins) {
   if (work != 0) return {};
   ++seen_.waits;
   if (awaited.empty()) return "it waits for nobody";
-  if (awaited.contains(which) || *awaited.begin() < 0 || *awaited.rbegin() >= spec_.ranks) return "it waits for an impossible rank";
+  const bool possible = *awaited.begin() >= 0 && *awaited.rbegin() < spec_.ranks;
+  if (!possible || awaited.contains(which)) return "it waits for an impossible rank";
   blocked = awaited;
   return {};
 }
