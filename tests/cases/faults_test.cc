@@ -29,11 +29,13 @@ using testing::settings_for;
 double cpu_seconds() {
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
-  const auto seconds = [](const timeval& time) { return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec); };
+  const auto seconds = [](const timeval& time) {
+    return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
+  };
   return seconds(usage.ru_utime) + seconds(usage.ru_stime);
 }
 
-bool ignores_nothing(int signal_number) {
+bool has_usual_action(int signal_number) {
   struct sigaction action {};
   return sigaction(signal_number, nullptr, &action) == 0 && action.sa_handler == SIG_DFL;
 }
@@ -143,7 +145,7 @@ CollectiveCall one_call(Collective collective, std::vector<int>& send, std::vect
 // Rank 0, the root, does not come before the others have given up.
 void late_for_ever(Collective collective, std::string_view algorithm, const char* transport) {
   Settings settings = settings_for(algorithm, transport);
-  settings.timeout_ns = 100 * kMillisecond;
+  settings.timeout_ns = 60 * kMillisecond;
   std::atomic<int> given_up{0};
   testing::run_world(3, settings, [&](Communicator& rank) {
     std::vector<int> send(150, 1), recv(150);
@@ -158,7 +160,7 @@ void late_for_ever(Collective collective, std::string_view algorithm, const char
 void late_in_time(Collective collective, std::string_view algorithm, const char* transport) {
   testing::run_world(3, settings_for(algorithm, transport), [&](Communicator& rank) {
     std::vector<int> send(150, 1), recv(150);
-    if (rank.rank() == 0) usleep(150'000);
+    if (rank.rank() == 0) usleep(80'000);
     testing::require(rank.run(one_call(collective, send, recv)));
   });
 }
@@ -180,7 +182,7 @@ TEST_CASE("B073 B088 survivors of a killed rank get an error, no signal, and the
         usleep(1'000'000);
         const double used = cpu_seconds() - before;
         if (used > 0.3) return "still busy for " + std::to_string(used) + " s";
-        if (!ignores_nothing(SIGPIPE)) return "SIGPIPE was tampered with";
+        if (!has_usual_action(SIGPIPE)) return "SIGPIPE was tampered with";
         return result == hcommRemoteError ? "told" : "not told";
       });
   for (int rank = 0; rank < 3; ++rank) {
@@ -241,7 +243,7 @@ TEST_CASE("B097 eight ranks on the cores there are finish a thousand allreduces"
 }
 
 TEST_CASE("B098 a rank that waits two seconds sleeps through most of them", "[process]") {
-  for (const Collective collective : {Collective::barrier, Collective::broadcast, Collective::allreduce}) {
+  for (const Collective collective : {Collective::barrier, Collective::allreduce}) {
     const auto ended = testing::run_processes(3, settings_for("adaptive", "shm"), [&](Communicator& rank) -> std::string {
       std::vector<int> send(150, 1), recv(150);
       testing::require(rank.run(one_call(collective, send, recv)));

@@ -125,6 +125,45 @@ TEST_CASE("B034 four threads of one process are the four ranks of one id") {
   }
 }
 
+TEST_CASE("B035 two communicators used at once by threads, and by the other rank in the other order") {
+  for (const char* const transport : {"loopback", "shm"}) {
+    const Settings settings = settings_for("adaptive", transport);
+    const auto a = testing::make_world(2, settings), b = testing::make_world(2, settings);
+    Threads threads;
+    const auto repeat = [](Communicator& rank) {
+      for (int round = 0; round < 500; ++round) testing::sum_of_one(rank, rank.rank() + round, 2 * round + 1, 10);
+    };
+    threads.add([&] { repeat(*a[0]); });
+    threads.add([&] { repeat(*b[0]); });
+    threads.add([&] {
+      for (int round = 0; round < 500; ++round) {
+        for (Communicator* const each : {b[1].get(), a[1].get()}) testing::sum_of_one(*each, 1 + round, 2 * round + 1, 10);
+      }
+    });
+    CHECK(threads.join() == "");
+  }
+}
+
+TEST_CASE("B035 blocking calls crossed over two communicators end by timeout, never hang") {
+  Settings settings = settings_for("adaptive", "shm");
+  settings.timeout_ns = 200 * kMillisecond;
+  const auto a = testing::make_world(2, settings), b = testing::make_world(2, settings);
+  const auto answer = [](Communicator& rank) {
+    std::vector<int> send(10, 1), recv(10);
+    return rank.run(testing::allreduce_of(send, recv)).code();
+  };
+  hcommResult_t first[2] = {}, second[2] = {};
+  Threads threads;
+  threads.add([&] { first[0] = answer(*a[0]), second[0] = answer(*b[0]); });
+  threads.add([&] { first[1] = answer(*b[1]), second[1] = answer(*a[1]); });
+  CHECK(threads.join() == "");
+  // Whoever gave up first; the other one may then have met it on the second communicator.
+  CHECK((first[0] == hcommTimeout || first[1] == hcommTimeout));
+  for (const hcommResult_t code : {first[0], first[1], second[0], second[1]}) {
+    CHECK((code == hcommTimeout || code == hcommSuccess));
+  }
+}
+
 TEST_CASE("B037 late ranks are waited for, and what is sent at once after init arrives") {
   Random random(37);
   for (int round = 0; round < 45; ++round) {

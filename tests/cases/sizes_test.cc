@@ -66,6 +66,18 @@ void all_sizes(Communicator& rank) {
   }
 }
 
+// What a call answers whose count is another one than its peer's. Whatever that is, memory around the buffers is untouched.
+hcommResult_t uneven_call(Communicator& rank, std::size_t count, bool window) {
+  Arena send_memory(window), recv_memory(window);
+  const auto send = send_memory.take(count * sizeof(float), 0);
+  const auto recv = recv_memory.take(count * sizeof(float), 0);
+  std::ranges::fill(send, std::byte{0});
+  const Status status = rank.run({.collective = Collective::allreduce, .send = send.data(), .recv = recv.data(), .count = count,
+                                  .dtype = hcommFloat32});
+  expect(send_memory.canaries_live() && recv_memory.canaries_live(), "memory around a buffer changed");
+  return status.code();
+}
+
 // Threads are ranks of three communicators: {0,1,2,3}, {2,3} and {1,2,3}.
 struct Sub {
   int first;  // of the four
@@ -84,6 +96,30 @@ void coded_round(Communicator& self, int which, int round, std::size_t count) {
 }
 
 }  // namespace
+
+// Messages carry their length, so ring and recursive_doubling tell. Those that read their peers' memory (flat, direct) cannot
+// tell before calls are compared; there the test is that it ends and does no harm.
+TEST_CASE("B014 counts that differ do no harm, and are an error on both ranks where messages carry their length") {
+  struct Pair {
+    std::size_t counts[2];
+  };
+  for (const std::string_view algorithm : algorithm_names()) {
+    const bool tells = algorithm == "ring" || algorithm == "recursive_doubling";
+    for (const Pair& pair : {Pair{{1, 2}}, Pair{{100, 200}}, Pair{{409'600, 409'598}}, Pair{{1'000'000, 1000}}}) {
+      for (const bool window : {false, true}) {
+        INFO(algorithm << ", " << pair.counts[0] << " and " << pair.counts[1] << (window ? " in windows" : ""));
+        Settings settings = settings_for(algorithm, "shm");
+        settings.timeout_ns = 100 * kMillisecond;
+        REQUIRE_NOTHROW(testing::run_world(2, settings, [&](Communicator& rank) {
+          const hcommResult_t code = uneven_call(rank, pair.counts[rank.rank()], window);
+          const bool looks = code == hcommSuccess || code == hcommTimeout || code == hcommInternalError;
+          const bool legal = code == hcommMismatch || (!tells && looks);
+          expect(legal, "answered " + std::to_string(code));
+        }));
+      }
+    }
+  }
+}
 
 TEST_CASE("B019 regions that touch or are alike give right values, those that overlap are refused") {
   for (const std::string_view algorithm : algorithm_names()) {
