@@ -1,0 +1,44 @@
+#!/usr/bin/env python3
+"""Goal: what is installed is what a user needs: headers, one versioned library with hcomm* symbols alone, pkg-config.
+Method: install into a temporary folder, build examples/hello.c against it with what pkg-config says, and run it.
+
+usage: install_test.py SOURCE_DIR BUILD_DIR
+"""
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+SOURCE, BUILD = sys.argv[1], sys.argv[2]
+
+
+def run(*command, **options):
+    return subprocess.run(command, check=True, text=True, capture_output=True, timeout=120, **options).stdout
+
+
+def only(root, name):
+    found = [str(path) for path in pathlib.Path(root).rglob(name)]
+    assert len(found) == 1, f"{name}: {found}"
+    return found[0]
+
+
+with tempfile.TemporaryDirectory() as root:
+    run("meson", "install", "-C", BUILD, "--no-rebuild", "--destdir", root)
+    library = only(root, "libhcomm.so*")
+    assert library.endswith("/libhcomm.so.0"), library
+    exported = [line.split()[-1].split("@")[0] for line in run("nm", "-D", "--defined-only", library).splitlines()]
+    strangers = [name for name in exported if not name.startswith("hcomm") and name != "HCOMM_0"]
+    assert not strangers, f"symbols that are not ours to export: {strangers}"
+    assert "hcommAllReduce" in exported
+    assert {path.name for path in pathlib.Path(only(root, "hcomm.h")).parent.iterdir()} == {"hcomm.h", "hcomm.hpp", "types.h"}
+    assert "hcomm::hcomm" in pathlib.Path(only(root, "hcommConfig.cmake")).read_text()
+
+    environment = dict(os.environ, PKG_CONFIG_PATH=os.path.dirname(only(root, "hcomm.pc")), PKG_CONFIG_SYSROOT_DIR=root)
+    flags = run("pkg-config", "--cflags", "--libs", "hcomm", env=environment).split()
+    program = os.path.join(root, "hello")
+    run("cc", "-std=c11", os.path.join(SOURCE, "examples", "hello.c"), "-o", program, *flags)
+    environment = dict(os.environ, LD_LIBRARY_PATH=os.path.dirname(library))
+    told = run(os.path.join(BUILD, "tools", "hcomm"), "run", "-n", "2", "--", program, env=environment)
+    assert sorted(told.splitlines()) == ["rank 0 of 2: success, 1", "rank 1 of 2: success, 1"], told
+print("1 passed")
