@@ -7,7 +7,9 @@
 namespace hcomm {
 
 Engine::Engine(const Options& options)
-    : options_(options), window_(options.transport != nullptr ? options.transport->window() : nullptr) {}
+    : options_(options),
+      window_(options.transport != nullptr ? options.transport->window() : nullptr),
+      seen_(static_cast<std::size_t>(options.ranks), 0) {}
 
 void Engine::start(const BoundCall& call) {
   HCOMM_ASSERT(state_ == State::idle);
@@ -162,13 +164,22 @@ void Engine::raise_step(Phase phase) {
 // The first look at a row of awaits fetches all of their lines at once; one after the other they would cost a transfer each.
 void Engine::fetch_steps(std::uint32_t first) {
   std::uint32_t index = first;
-  for (; index < end_ && ops_[index].kind == OpKind::await; ++index) __builtin_prefetch(&window_->steps[ops_[index].peer]);
+  for (; index < end_ && ops_[index].kind == OpKind::await; ++index) {
+    const auto peer = static_cast<std::size_t>(ops_[index].peer);
+    if (seen_[peer] < awaited_step(ops_[index])) __builtin_prefetch(&window_->steps[peer]);
+  }
   fetched_ = index;
 }
 
-bool Engine::reached(const Op& op) const {
-  if (epoch_ < op.back) return true;  // before the first epoch there was nothing to wait for
-  return window_->steps[op.peer].step.load(std::memory_order_acquire) >= step_value(epoch_ - op.back, op.phase);
+// What an await waits for; 0 before the first epoch, when there was nothing to wait for.
+std::uint64_t Engine::awaited_step(const Op& op) const { return epoch_ < op.back ? 0 : step_value(epoch_ - op.back, op.phase); }
+
+// Steps only grow, so one that was seen need not be looked at again: that would fetch a line which its owner is about to write.
+bool Engine::reached(const Op& op) {
+  const std::uint64_t wanted = awaited_step(op);
+  std::uint64_t& seen = seen_[static_cast<std::size_t>(op.peer)];
+  if (seen < wanted) seen = window_->steps[op.peer].step.load(std::memory_order_acquire);
+  return seen >= wanted;
 }
 
 }  // namespace hcomm

@@ -64,7 +64,8 @@ class Engine {
   bool expose(const Slice& target);
   void raise_step(Phase phase);
   void fetch_steps(std::uint32_t first);
-  bool reached(const Op& op) const;
+  bool reached(const Op& op);
+  std::uint64_t awaited_step(const Op& op) const;
 
   Extent extent(Buffer buffer, std::size_t block) const;
   const std::byte* read_address(const Slice& slice, std::uint32_t which);
@@ -92,6 +93,8 @@ class Engine {
   std::uint32_t fetched_ = 0;  // awaits before this op have had their lines fetched
   std::size_t chunk_ = 0;
   std::uint64_t epoch_ = 0;  // of this chunk; between runs, of the next one that uses the window
+
+  std::vector<std::uint64_t> seen_;  // [rank]: the highest step of that rank that was seen
 
   // Reused from run to run, so that a repeated call allocates nothing.
   std::vector<Completion> completions_;  // by op

@@ -11,6 +11,11 @@ import uuid
 HCOMM = None  # path of the program; main() sets it
 MARK_NAME = "TOOLS_TEST_MARK"
 
+# Whoever starts the tests may ignore signals (nohup, a job in the background); programs under test must not inherit that.
+for ignored in (signal.SIGINT, signal.SIGHUP, signal.SIGQUIT, signal.SIGTERM):
+    if signal.getsignal(ignored) == signal.SIG_IGN:
+        signal.signal(ignored, signal.SIG_DFL)
+
 
 class Marked:
     """One run, started but not waited for."""
