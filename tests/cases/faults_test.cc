@@ -90,6 +90,25 @@ std::unique_ptr<Communicator> joined(int ranks, const hcommUniqueId& id, int ran
 
 constexpr int kCycles = 20;
 
+// Descriptors and threads of this process at one moment. Meetings close in their own time and the last ones may linger, but
+// far fewer than there were.
+class Tally {
+ public:
+  bool stays() const {
+    for (int i = 0; i < 1000 && !within(); ++i) usleep(10'000);
+    return within();
+  }
+
+ private:
+  static constexpr int kLinger = 10;
+  bool within() const {
+    return testing::entries("/proc/self/fd") <= descriptors_ + kLinger &&
+           testing::entries("/proc/self/task") <= threads_ + kLinger / 2;
+  }
+  int descriptors_ = testing::entries("/proc/self/fd");
+  int threads_ = testing::entries("/proc/self/task");
+};
+
 // Of a survivor, after the death of rank 2: the error is there, it stays, and the communicator can be ended.
 void see_the_death(std::unique_ptr<Communicator> three) {
   std::vector<int> send(100, 1), recv(100);
@@ -105,7 +124,7 @@ void carry_on(Communicator& two) {
 }
 
 void survivor_0(SharedNotice& notice) {
-  int descriptors = 0, threads = 0;
+  const Tally before;
   for (int cycle = 0; cycle < kCycles; ++cycle) {
     const hcommUniqueId three = notice.give(1);
     const pid_t victim = fork();
@@ -122,11 +141,8 @@ void survivor_0(SharedNotice& notice) {
     const hcommUniqueId two = notice.give(1);
     carry_on(*joined(2, two, 0));
     notice.wait_until_taken();
-    if (cycle == 2) descriptors = testing::entries("/proc/self/fd"), threads = testing::entries("/proc/self/task");
   }
-  usleep(100'000);  // the last meetings close
-  expect(testing::entries("/proc/self/fd") <= descriptors + 2, "descriptors pile up");
-  expect(testing::entries("/proc/self/task") <= threads + 2, "threads pile up");
+  expect(before.stays(), "descriptors or threads pile up");
 }
 
 void survivor_1(SharedNotice& notice) {
@@ -266,21 +282,19 @@ TEST_CASE("B103 a communicator of one rank has no thread, descriptor or shared m
     testing::sum_of_one(*one[0], 7, 7, 1000);
   }
   testing::sum_of_one(*alone[0], 7, 7, 1000);
-  CHECK(testing::entries("/proc/self/fd") == descriptors);
-  CHECK(testing::entries("/proc/self/task") == threads);
+  CHECK(testing::entries("/proc/self/fd") <= descriptors);  // what earlier tests left may still be closing
+  CHECK(testing::entries("/proc/self/task") <= threads);
 }
 
 // The id is served by a thread with a socket, until the one rank has come.
 TEST_CASE("B103 ids of one rank leave nothing behind") {
-  int descriptors = 0, threads = 0;
-  for (int round = 0; round < 12; ++round) {
+  const Tally before;
+  for (int round = 0; round < 25; ++round) {
     hcommUniqueId id;
     testing::require(make_unique_id(id));
     testing::sum_of_one(*joined(1, id, 0), 7, 7);
-    if (round == 2) descriptors = testing::entries("/proc/self/fd"), threads = testing::entries("/proc/self/task");
   }
-  CHECK(testing::entries("/proc/self/fd") <= descriptors + 3);
-  CHECK(testing::entries("/proc/self/task") <= threads + 3);
+  CHECK(before.stays());
 }
 
 }  // namespace hcomm
