@@ -108,7 +108,7 @@ constexpr auto kRows = std::to_array<Row>({
     {{"HCOMM_CONNECT_TIMEOUT", kDurationGrammar, "120s", "how long a communicator's ranks wait to meet", false},
      [](std::string_view text, Settings& settings) { return read_duration(text, settings.connect_timeout_ns); },
      nullptr},
-    {{"HCOMM_PEER_TIMEOUT", kDurationGrammar, "20s", "after how much silence in a call a peer counts as stuck", false},
+    {{"HCOMM_PEER_TIMEOUT", kDurationGrammar, "20s", "after how long a wait the late ranks are named in a warning", false},
      [](std::string_view text, Settings& settings) { return read_duration(text, settings.peer_timeout_ns); },
      nullptr},
     {{"HCOMM_TRANSPORT", "names with commas, best first, such as shm,loopback; or ^ and the ones not wanted", "",

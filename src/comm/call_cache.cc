@@ -41,7 +41,7 @@ Result<const CachedCall*> CallCache::replace(CachedCall& entry, const Collective
 PlanRequest CallCache::request(const CollectiveCall& call) const {
   PlanRequest request{.collective = call.collective,
                       .ranks = facts_.ranks,
-                      .root = call.root,
+                      .root = has_root(call.collective) ? call.root : 0,
                       .element_bytes = element_bytes(call.dtype),
                       .slots = facts_.slots,
                       .cores = facts_.cores};
