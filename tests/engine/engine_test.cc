@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 
 #include <algorithm>
+#include <set>
 
 #include "rig.h"
 
@@ -30,7 +31,9 @@ void settle(World& world, int ranks) {
 void check_waits_for(DrivenRank& rank, const std::set<int>& peers) {
   CHECK(rank.step() == 0);
   CHECK(rank.engine().running());
-  CHECK(rank.awaited() == peers);
+  std::set<int> awaited;
+  rank.engine().for_each_awaited([&](int peer) { awaited.insert(peer); });
+  CHECK(awaited == peers);
 }
 
 // The bytes of a rank's slot of the first epoch that no longer are what they were filled with.
@@ -41,14 +44,17 @@ std::size_t touched(World& world, int rank, std::size_t bytes) {
   return static_cast<std::size_t>(std::count_if(slot, slot + bytes, [](std::byte each) { return each != kUntouched; }));
 }
 
-}  // namespace
+std::vector<std::int32_t> counting(std::size_t count) {
+  std::vector<std::int32_t> numbers(count);
+  for (std::size_t i = 0; i < count; ++i) numbers[i] = static_cast<std::int32_t>(i);
+  return numbers;
+}
 
-TEST_CASE("a rank alone needs no transport") {
+// What a rank alone has in its output after a program of 100 numbers in chunks of 16.
+std::vector<std::int32_t> run_alone(const Program& program, const std::vector<std::int32_t>& input) {
   Engine engine({.rank = 0, .ranks = 1});
-  const Algorithm& algorithm = *find_algorithm("ring", Collective::allreduce);
   const Problem problem{.collective = Collective::allreduce, .ranks = 1};
-  const Shape shape = algorithm.shape(problem);
-  const Program program = write_program(algorithm, problem, 0);
+  const Shape shape;
   const CallPlan plan{.problem = &problem,
                       .shape = &shape,
                       .program = &program,
@@ -57,8 +63,7 @@ TEST_CASE("a rank alone needs no transport") {
                       .partial_bytes = 4,
                       .unit_bytes = 64,
                       .combine = find_combine(hcommInt32, hcommSum).value()};
-  std::vector<std::int32_t> input(100), output(100);
-  for (std::size_t i = 0; i < input.size(); ++i) input[i] = static_cast<std::int32_t>(i);
+  std::vector<std::int32_t> output(input.size(), -1);
   engine.start({.plan = &plan,
                 .input = reinterpret_cast<const std::byte*>(input.data()),
                 .output = reinterpret_cast<std::byte*>(output.data())});
@@ -66,8 +71,32 @@ TEST_CASE("a rank alone needs no transport") {
   CHECK(engine.step() > 0);
   CHECK_FALSE(engine.running());
   CHECK(engine.failure().ok());
-  CHECK(output == input);
   CHECK(engine.step() == 0);
+  return output;
+}
+
+}  // namespace
+
+TEST_CASE("a rank alone needs no transport") {
+  const Problem problem{.collective = Collective::allreduce, .ranks = 1};
+  const std::vector<std::int32_t> input = counting(100);
+  for (const char* const algorithm : {"flat", "direct", "ring", "recursive_doubling"}) {
+    INFO(algorithm);
+    CHECK(run_alone(write_program(*find_algorithm(algorithm, Collective::allreduce), problem, 0), input) == input);
+  }
+}
+
+TEST_CASE("the prologue belongs to the first chunk, the epilogue to the last") {
+  ProgramBuilder builder({.collective = Collective::allreduce, .ranks = 1}, {}, 0);
+  builder.copy(builder.input(0), builder.output(0));
+  builder.body();
+  builder.epilogue();
+  builder.copy(builder.input(0), builder.output(0));
+  const std::vector<std::int32_t> input = counting(100);
+  std::vector<std::int32_t> expected(100, -1);
+  std::copy_n(input.begin(), 16, expected.begin());
+  std::copy_n(input.begin() + 96, 4, expected.begin() + 96);
+  CHECK(run_alone(std::move(builder).finish(), input) == expected);
 }
 
 TEST_CASE("a call without elements has ended when it has begun") {
@@ -78,7 +107,7 @@ TEST_CASE("a call without elements has ended when it has begun") {
     world.rank(1).begin(make_task(each->name, each->collective, 0));
     CHECK_FALSE(world.rank(1).engine().running());
     CHECK(world.rank(1).step() == 0);
-    CHECK(world.rank(1).awaited().empty());
+    CHECK(world.rank(1).awaited() == 0);
   }
 }
 
@@ -87,7 +116,7 @@ TEST_CASE("flags are awaited one after another, and each rank that came is no lo
   const Task task = make_task("flat", Collective::allreduce, 100);
   DrivenRank& first = world.rank(0);
   first.begin(task);
-  CHECK(first.awaited().empty());  // it has not asked for anybody yet
+  CHECK(first.awaited() == 0);  // it has not asked for anybody yet
   CHECK(first.step() > 0);
   check_waits_for(first, {1});
   world.rank(2).begin(task);
@@ -97,7 +126,7 @@ TEST_CASE("flags are awaited one after another, and each rank that came is no lo
   CHECK(world.rank(1).step() > 0);
   CHECK(first.step() > 0);
   CHECK_FALSE(first.engine().running());
-  CHECK(first.awaited().empty());
+  CHECK(first.awaited() == 0);
   CHECK(first.finish() == "");
 }
 
@@ -180,10 +209,10 @@ TEST_CASE("another length on a ring is a mismatch, and the neighbour is to blame
       CHECK(failed.engine().culprit() == (rank + 2) % 3);
       CHECK_FALSE(failed.engine().running());
       CHECK(failed.step() == 0);  // it stays failed
-      CHECK(failed.awaited().empty());
+      CHECK(failed.awaited() == 0);
     }
     CHECK(world.rank(2).engine().running());
-    CHECK(world.rank(2).awaited().contains(1));  // owes it the rest
+    CHECK((world.rank(2).awaited() & 1u << 1) != 0);  // owes it the rest
   }
 }
 

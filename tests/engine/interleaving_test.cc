@@ -114,13 +114,35 @@ TEST_CASE("every algorithm of every collective is exact in every world") {
   saw_everything(seen);
 }
 
-TEST_CASE("a thousand interleavings of a few calls") {
+TEST_CASE("two thousand interleavings of a few calls") {
   Seen seen;
-  for (std::uint64_t seed = 1; seed <= 1000; ++seed) {
+  for (std::uint64_t seed = 1; seed <= 2000; ++seed) {
     const WorldSpec spec = draw_world(seed, false);
     run_and_require(spec, few_tasks(spec, 5), seen);
   }
   saw_everything(seen);
+}
+
+// Small messages of one root after another: the writer is ahead of its readers by as many calls as there are slots.
+TEST_CASE("a hundred interleavings of many messages in the step lines") {
+  Seen seen;
+  for (std::uint64_t seed = 1; seed <= 100; ++seed) {
+    const WorldSpec spec = draw_world(seed, false);
+    Random random(seed);
+    std::vector<Task> tasks;
+    for (int call = 0; call < 30; ++call) {
+      const Collective collective = random.below(4) == 0 ? Collective::allreduce : Collective::broadcast;
+      const Algorithm& algorithm = *find_algorithm("flat", collective);
+      Task task = draw_task(algorithm, 1 + random.below(2), kMostUnitLines, spec.ranks, random);
+      task.call.dtype = hcommInt32;
+      task.call.root = 0;
+      task.may_inline = true;
+      tasks.push_back(task);
+    }
+    run_and_require(spec, tasks, seen);
+  }
+  CHECK(seen.inlined > 1000);
+  CHECK(seen.ahead > 0);
 }
 
 TEST_CASE("interleavings over shared memory") {

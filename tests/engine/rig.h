@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -74,7 +73,7 @@ class DrivenRank {
   // After the end of a task: what is wrong with its memory, or "". Then spoils that memory, as its owner is free to.
   std::string finish();
 
-  std::set<int> awaited() const;
+  std::uint32_t awaited() const;  // bit r: the run cannot go on without rank r
   const Engine& engine() const { return engine_; }
   Transport& transport() { return *transport_; }
   const CallPlan& plan() const { return plan_; }
@@ -88,6 +87,7 @@ class DrivenRank {
   TemplateCache templates_;
   Arena send_;
   Arena recv_;
+  std::size_t calls_ = 0;         // that were bound
   std::vector<std::byte> input_;  // what the send buffer must still hold; empty in place
   std::vector<std::byte> expected_;
   CallPlan plan_;
@@ -124,7 +124,7 @@ class World {
   Random random_;
   std::vector<std::unique_ptr<DrivenRank>> ranks_;
   std::vector<std::uint64_t> weights_;   // how often a rank has its turn
-  std::vector<std::set<int>> blocked_;   // by whom, since its last step; empty: not known
+  std::vector<std::uint32_t> blocked_;   // by whom, since its last step; 0: not known
   Seen seen_;
 };
 
