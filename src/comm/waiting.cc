@@ -17,6 +17,8 @@ namespace {
 constexpr TimeNs kLongestSleep = 100 * kMillisecond;
 // Several communicators of one thread have several doorbells; it sleeps on one, and looks at the others so often.
 constexpr TimeNs kSharedSleep = kMillisecond;
+// Looks at health and clock cost as much as a yield; every so many yields are soon enough, for a sleep always looks.
+constexpr int kYieldsPerLook = 16;
 
 }  // namespace
 
@@ -28,6 +30,7 @@ Status give_up(std::span<Communicator* const> communicators, Status why) {
 Status wait_for(std::span<Communicator* const> communicators) {
   HCOMM_ASSERT(!communicators.empty());
   IdleLadder ladder(communicators.front()->idle_policy_);
+  int yields = 0;
   const TimeNs most = communicators.size() == 1 ? kLongestSleep : kSharedSleep;
   while (true) {
     int work = 0;
@@ -45,9 +48,10 @@ Status wait_for(std::span<Communicator* const> communicators) {
       continue;
     }
     const IdleAct act = ladder.next();
+    const bool look = act == IdleAct::sleep || (act == IdleAct::yield && ++yields % kYieldsPerLook == 0);
     for (Communicator* const each : communicators) {
       if (!each->busy()) continue;
-      if (act == IdleAct::spin && (each->transport_ == nullptr || !each->transport_->board().has_verdict())) continue;
+      if (!look && (each->transport_ == nullptr || !each->transport_->board().has_verdict())) continue;
       if (Status status = each->check_health(); !status.ok()) return give_up(communicators, std::move(status));
     }
     waiting->pass_time(act, most);

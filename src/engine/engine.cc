@@ -114,8 +114,8 @@ bool Engine::start_op(std::uint32_t index) {
       raise_step(op.phase);
       break;
     case OpKind::await:
-      if (index >= fetched_) fetch_steps(index);
       if (!reached(op)) return false;
+      if (index >= fetched_) fetch_steps(index + 1);
       break;
   }
   if (state_ != State::running) return false;
@@ -161,7 +161,8 @@ void Engine::raise_step(Phase phase) {
   }
 }
 
-// The first look at a row of awaits fetches all of their lines at once; one after the other they would cost a transfer each.
+// Once the first of a row of awaits is there, the lines of the others are fetched together; one after the other they would
+// cost a transfer each. (Before that, their owners are likely still to write them.)
 void Engine::fetch_steps(std::uint32_t first) {
   std::uint32_t index = first;
   for (; index < end_ && ops_[index].kind == OpKind::await; ++index) {
