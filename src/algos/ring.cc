@@ -71,15 +71,16 @@ constexpr int kChainBlocks = 8;
 
 void broadcast(ProgramBuilder& self) {
   if (written_alone(self)) return;
+  const int blocks = self.shape().blocks;
   if (self.rank() == self.root()) {
-    for (int block = 0; block < kChainBlocks; ++block) self.send(self.input(block), right_of(self));
-    self.copy(self.input(0, kChainBlocks), self.output(0, kChainBlocks));
+    for (int block = 0; block < blocks; ++block) self.send(self.input(block), right_of(self));
+    self.copy(self.input(0, blocks), self.output(0, blocks));
     return;
   }
   const bool last = right_of(self) == self.root();
   self.recv(self.output(0), left_of(self));
-  for (int block = 0; block < kChainBlocks; ++block) {
-    if (block + 1 < kChainBlocks) self.recv(self.output(block + 1), left_of(self));
+  for (int block = 0; block < blocks; ++block) {
+    if (block + 1 < blocks) self.recv(self.output(block + 1), left_of(self));
     if (!last) self.send(self.output(block), right_of(self));
   }
 }
