@@ -5,7 +5,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <chrono>
+#include <filesystem>
 #include <stdexcept>
+#include <thread>
 
 #include "base/clock.h"
 #include "comm/init.h"
@@ -16,10 +19,31 @@ namespace {
 
 constexpr TimeNs kPatience = 60 * kSecond;
 
-[[noreturn]] void be_rank(int rank, int ranks, const hcommUniqueId& id, const Settings& settings, int report_to,
+// Processes are forked while this one has a single thread: a lock that another thread holds at that moment (the sanitizers'
+// allocators have such) would stay locked in the child for ever. The server of an earlier meeting may still be ending.
+void await_single_thread() {
+  for (int turn = 0; turn < 2000; ++turn) {
+    int threads = 0;
+    for ([[maybe_unused]] const auto& each : std::filesystem::directory_iterator("/proc/self/task")) ++threads;
+    if (threads == 1) return;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+}
+
+// What a rank has of its parent: the id comes through a pipe, after the fork, because its server is a thread.
+struct Ends {
+  int id_from = -1;
+  int report_to = -1;
+};
+
+[[noreturn]] void be_rank(int rank, int ranks, const Settings& settings, Ends ends,
                           const std::function<std::string(Communicator&)>& body) {
+  const int report_to = ends.report_to;
   std::string report;
   try {
+    hcommUniqueId id;
+    if (read(ends.id_from, &id, sizeof id) != sizeof id) throw std::runtime_error("no id came");
+    close(ends.id_from);
     auto made = init_rank(ranks, id, rank, with_environment_slots(settings));
     require(made.status());
     report = body(*made.value());
@@ -32,6 +56,16 @@ constexpr TimeNs kPatience = 60 * kSecond;
     sent += static_cast<std::size_t>(now);
   }
   _exit(0);
+}
+
+// One new id for all; what is so short goes into a pipe whole.
+void send_id(const std::vector<int>& ids, const Settings& settings) {
+  hcommUniqueId id;
+  require(make_unique_id(id, with_environment_slots(settings)));
+  for (const int each : ids) {
+    if (write(each, &id, sizeof id) != sizeof id) throw std::runtime_error("a rank of a test is gone");
+    close(each);
+  }
 }
 
 // Everything until the pipe's other end is gone, or patience is.
@@ -52,26 +86,28 @@ std::string read_all(int from, TimeNs deadline) {
 
 std::vector<Ended> run_processes(int ranks, const Settings& settings, const std::function<std::string(Communicator&)>& body,
                                  const std::function<void(const std::vector<pid_t>&)>& meanwhile) {
-  hcommUniqueId id;
-  require(make_unique_id(id, with_environment_slots(settings)));
+  await_single_thread();
   std::vector<Ended> all(static_cast<std::size_t>(ranks));
-  std::vector<int> reports;
+  std::vector<int> reports, ids;
   std::vector<pid_t> pids;
   for (int rank = 0; rank < ranks; ++rank) {
-    int ends[2];
-    if (pipe(ends) != 0) throw std::runtime_error("no pipe for a test");
+    int report[2], id[2];
+    if (pipe(report) != 0 || pipe(id) != 0) throw std::runtime_error("no pipe for a test");
     const pid_t pid = fork();
     if (pid < 0) throw std::runtime_error("no process for a test");
     if (pid == 0) {
-      close(ends[0]);
+      for (const int other : {report[0], id[1]}) close(other);
       for (const int other : reports) close(other);
-      be_rank(rank, ranks, id, settings, ends[1], body);
+      for (const int other : ids) close(other);
+      be_rank(rank, ranks, settings, {.id_from = id[0], .report_to = report[1]}, body);
     }
-    close(ends[1]);
-    reports.push_back(ends[0]);
+    for (const int other : {report[1], id[0]}) close(other);
+    reports.push_back(report[0]);
+    ids.push_back(id[1]);
     pids.push_back(pid);
     all[static_cast<std::size_t>(rank)].pid = pid;
   }
+  send_id(ids, settings);
   if (meanwhile) meanwhile(pids);
   const TimeNs deadline = MonotonicClock().now() + kPatience;
   for (std::size_t rank = 0; rank < all.size(); ++rank) {
