@@ -57,6 +57,8 @@ std::string loop_until_error(Communicator& rank, const Trial& trial, SharedNotes
   std::vector<int> send(trial.count, 1), recv(trial.count);
   const CollectiveCall call{
       .collective = Collective::allreduce, .send = send.data(), .recv = recv.data(), .count = trial.count, .dtype = hcommInt32};
+  // When one rank has a first result all have begun it, so nobody is still being made.
+  if (Status status = rank.run(call); !status.ok()) return "the first call failed: " + std::string(status.trail());
   std::thread killer;
   if (rank.rank() == trial.victim) {
     notes->pid = getpid();

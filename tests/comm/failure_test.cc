@@ -85,11 +85,12 @@ TEST_CASE("two threads in one communicator: the second is refused, the first goe
   std::atomic<bool> refused{false};
   std::thread first([&] {
     Sum sum;
-    testing::require(world[0]->run(sum.call()));
+    Status status = world[0]->run(sum.call());
+    while (status.code() == hcommInvalidUsage) status = world[0]->run(sum.call());  // the second was inside for a moment
+    CHECK(status.code() == hcommSuccess);
     CHECK(sum.recv == 2);
   });
   std::thread second([&] {
-    Sum sum;
     for (int i = 0; i < 1'000'000 && !refused; ++i) {
       if (world[0]->reserve().code() == hcommInvalidUsage) {
         refused = true;
