@@ -39,8 +39,8 @@ Result<hcommComm_t> add_handle(std::unique_ptr<Communicator> communicator) {
     Place& place = places[index];
     if (place.communicator.load(std::memory_order_relaxed) != nullptr) continue;
     const std::uint64_t generation = place.generation.load(std::memory_order_relaxed) + 1;
+    place.generation.store(generation, std::memory_order_release);  // first: no stale handle may find what comes next
     place.communicator.store(communicator.release(), std::memory_order_release);
-    place.generation.store(generation, std::memory_order_release);
     return pack(generation, index);
   }
   return Status::failure(hcommOutOfMemory, "this process has " + std::to_string(kMaxCommunicators) +

@@ -10,6 +10,8 @@
 namespace hcomm::testing {
 namespace {
 
+thread_local std::uint64_t salt_of_thread = 0;
+
 template <class T>
 void put(std::byte* memory, std::size_t index, T value) {
   std::memcpy(memory + index * sizeof value, &value, sizeof value);
@@ -62,8 +64,11 @@ int expected_number(const CollectiveCall& call, int rank, int ranks, std::size_t
 
 }  // namespace
 
+void set_salt(std::uint64_t salt) { salt_of_thread = salt; }
+
 int contribution(int rank, std::size_t i) {
-  std::uint64_t mixed = (i + 1) * 0x9e3779b97f4a7c15u + static_cast<std::uint64_t>(rank + 1) * 0xc2b2ae3d27d4eb4fu;
+  std::uint64_t mixed = salt_of_thread * 0xd6e8feb86659fd93u + (i + 1) * 0x9e3779b97f4a7c15u;
+  mixed += static_cast<std::uint64_t>(rank + 1) * 0xc2b2ae3d27d4eb4fu;
   mixed ^= mixed >> 29;
   mixed *= 0xbf58476d1ce4e5b9u;
   return static_cast<int>(mixed >> 60) - 8;

@@ -10,6 +10,9 @@
 
 namespace hcomm::testing {
 
+// Changes all contributions, of this thread: with another number for each call, what an earlier call left behind is wrong.
+void set_salt(std::uint64_t salt);
+
 // Rank's contribution at place i of its send buffer: -8 .. 7.
 int contribution(int rank, std::size_t i);
 
