@@ -79,7 +79,6 @@ Status Communicator::finish_agreement() {
   cache_.learn(shared);
   agreement_ = {};
   sequence_ = 0;
-  transport_->board().set_entered(rank_, 0);
   last_call_ = {};
   return {};
 }

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "comm/call_digest.h"
 #include "comm/process.h"
 #include "comm/verdict_text.h"
 
@@ -123,7 +124,12 @@ Status Communicator::begin(const CollectiveCall& call) {
       bound.windowed = true;
     }
   }
-  if (transport_ != nullptr) transport_->board().set_entered(rank_, sequence_ + 1);
+  bound.digest = call_digest(call, calls_);
+  digests_in_slots_ = uses_window(*cached.plan.shape);
+  if (transport_ != nullptr) {
+    transport_->board().set_call(rank_, call_tag(bound.digest, calls_));
+    transport_->board().set_entered(rank_, calls_ + 1);
+  }
   if (tracer_ != nullptr) tracer_->call_started(trace(hcommInProgress));
   engine_.start(bound);
   if (!engine_.running()) end(hcommSuccess);  // nothing to do
@@ -154,6 +160,7 @@ CallTrace Communicator::trace(hcommResult_t result) const {
 void Communicator::end(hcommResult_t result) {
   if (tracer_ != nullptr) tracer_->call_ended(trace(result));
   ++sequence_;
+  ++calls_;
 }
 
 void Communicator::abort() {

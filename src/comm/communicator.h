@@ -88,7 +88,9 @@ class Communicator {
   void end(hcommResult_t result);
   SharedFacts facts() const;
 
-  bool busy() const { return engine_.running() || !engine_.failure().ok() || next_queued_ < queued_.size(); }
+  bool busy() const {
+    return engine_.running() || !engine_.failure().ok() || stranger_ >= 0 || next_queued_ < queued_.size();
+  }
   Result<int> turn();
   int advance();
   void abandon();
@@ -99,6 +101,7 @@ class Communicator {
   Status fail(Status why);
   void warn_late(TimeNs waited);
   std::vector<int> late_ranks() const;
+  int stranger() const;
   void wake_all();
 
   // Constant after the agreement.
@@ -122,6 +125,9 @@ class Communicator {
   std::size_t next_queued_ = 0;
   CollectiveCall current_;
   std::uint64_t sequence_ = 0;  // of the current or next operation
+  std::uint64_t calls_ = 0;     // that were begun before it, the agreement included
+  bool digests_in_slots_ = false;  // of the current operation's schedule
+  int stranger_ = -1;              // who made another call than this rank, found when it had ended
   TimeNs waiting_since_ = 0;    // 0: the clock has not been read in this operation
   bool warned_late_ = false;
   CallInfo last_call_;

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/log.h"
+#include "comm/call_digest.h"
 #include "comm/communicator.h"
 #include "comm/verdict_text.h"
 
@@ -63,9 +64,10 @@ Result<int> Communicator::turn() {
   int work = 1;
   if (engine_.running()) {
     work = advance();
-  } else if (engine_.failure().ok()) {
+  } else if (engine_.failure().ok() && stranger_ < 0) {
     if (Status begun = begin_next(); !begun.ok()) return begun;
   }
+  if (stranger_ >= 0) return fail(judge(Reason::mismatch, stranger_));
   if (engine_.failure().ok()) return work;
   const bool mismatch = engine_.failure().code() == hcommMismatch;
   Status why = judge(mismatch ? Reason::mismatch : Reason::broken, engine_.culprit());
@@ -75,7 +77,9 @@ Result<int> Communicator::turn() {
 int Communicator::advance() {
   const int work = engine_.step();
   if (engine_.running() || !engine_.failure().ok()) return work;
-  end(hcommSuccess);
+  // Messages carry their length alone. Of two ranks whose calls do not fit, the first one at the end finds the other in it still.
+  if (!digests_in_slots_ && transport_ != nullptr) stranger_ = stranger();
+  if (stranger_ < 0) end(hcommSuccess);
   return work + 1;
 }
 
@@ -134,6 +138,10 @@ Status Communicator::check_health() {
     if (advance() > 0) return {};  // it had done its part before it died
     return fail(judge(Reason::died, dead));
   }
+  if (const int other = stranger(); other >= 0) {
+    if (advance() > 0) return {};
+    return fail(judge(Reason::mismatch, other));
+  }
   const TimeNs now = MonotonicClock().now();
   if (waiting_since_ == 0) waiting_since_ = now;
   const TimeNs waited = now - waiting_since_;
@@ -142,11 +150,20 @@ Status Communicator::check_health() {
   return fail(judge(Reason::timed_out, late_ranks().front()));
 }
 
+// A rank whose call of this number is another one, or -1.
+int Communicator::stranger() const {
+  const Board& board = transport_->board();
+  for (int peer = 0; peer < ranks_; ++peer) {
+    if (tags_clash(board.call(peer), board.call(rank_))) return peer;
+  }
+  return -1;
+}
+
 // Who has not begun this operation yet; if all have, who is awaited now.
 std::vector<int> Communicator::late_ranks() const {
   std::vector<int> late;
   for (int peer = 0; peer < ranks_; ++peer) {
-    if (peer != rank_ && transport_->board().entered(peer) <= sequence_) late.push_back(peer);
+    if (peer != rank_ && transport_->board().entered(peer) <= calls_) late.push_back(peer);
   }
   if (late.empty()) engine_.for_each_awaited([&](int peer) { late.push_back(peer); });
   if (late.empty()) late.push_back(rank_);

@@ -32,6 +32,7 @@ struct BoundCall {
   std::byte* output = nullptr;
   WindowRef window;        // where the input lies ...
   bool windowed = false;   // ... if peers are to read it there instead of a staged copy
+  std::uint64_t digest = 0;  // of what all ranks must call alike
 };
 
 }  // namespace hcomm

@@ -1,6 +1,7 @@
 #include "engine/engine.h"
 
 #include <algorithm>
+#include <string>
 
 #include "base/assert.h"
 
@@ -9,6 +10,7 @@ namespace hcomm {
 Engine::Engine(const Options& options)
     : options_(options),
       window_(options.transport != nullptr ? options.transport->window() : nullptr),
+      has_digest_(window_ != nullptr && StepLine::has_digest(window_->slots)),
       seen_(static_cast<std::size_t>(options.ranks), 0) {}
 
 void Engine::start(const BoundCall& call) {
@@ -116,6 +118,7 @@ bool Engine::start_op(std::uint32_t index) {
     case OpKind::await:
       if (!reached(op)) return false;
       if (index >= fetched_) fetch_steps(index + 1);
+      if (!same_call(op)) return false;
       break;
   }
   if (state_ != State::running) return false;
@@ -155,10 +158,23 @@ void Engine::raise_step(Phase phase) {
   const std::uint64_t value = step_value(epoch_, phase);
   std::atomic<std::uint64_t>& step = window_->steps[options_.rank].step;
   HCOMM_ASSERT(step.load(std::memory_order_relaxed) < value);
+  if (phase == Phase::filled && has_digest_) {
+    window_->digest(options_.rank, epoch_).store(call_.digest, std::memory_order_relaxed);
+  }
   step.exchange(value, std::memory_order_seq_cst);  // before the look at who sleeps
   for (int peer = 0; peer < options_.ranks; ++peer) {
     if (window_->doorbells[peer].sleeping.load(std::memory_order_seq_cst) != 0 && peer != options_.rank) ring(*window_, peer);
   }
+}
+
+// Whether a peer that has filled its slot did so for this very call. A digest is part of the slot: it is written before the
+// step says `filled`, and stays until all who await that have finished. So a wrong call is known before a byte of it is used.
+bool Engine::same_call(const Op& op) {
+  if (op.phase != Phase::filled || op.back != 0 || !has_digest_) return true;
+  if (window_->digest(op.peer, epoch_).load(std::memory_order_relaxed) == call_.digest) return true;
+  const std::string what = "what rank " + std::to_string(op.peer) + " has put into its slot is of another call";
+  fail(Status::failure(hcommMismatch, what), op.peer);
+  return false;
 }
 
 // Once the first of a row of awaits is there, the lines of the others are fetched together; one after the other they would

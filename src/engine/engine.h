@@ -66,6 +66,7 @@ class Engine {
   void fetch_steps(std::uint32_t first);
   bool reached(const Op& op);
   std::uint64_t awaited_step(const Op& op) const;
+  bool same_call(const Op& op);
 
   Extent extent(Buffer buffer, std::size_t block) const;
   const std::byte* read_address(const Slice& slice, std::uint32_t which);
@@ -78,6 +79,7 @@ class Engine {
   // Constant after construction.
   const Options options_;
   Window* const window_;  // null where there is none
+  const bool has_digest_;  // the slots of the window have room for one
   Store shared_store_ = Store::regular;
 
   // The run.

@@ -51,6 +51,7 @@ struct alignas(64) Life {
   std::atomic<std::uint32_t> dead{0};
   std::atomic<std::int32_t> pid{0};
   std::atomic<std::uint64_t> entered{0};  // operations it has begun; says who is late. Written by the rank alone
+  std::atomic<std::uint64_t> call{0};     // tag of the latest one (comm/call_digest.h); says who made another call
 };
 
 struct VerdictCell {
@@ -77,6 +78,8 @@ class Board {
 
   std::uint64_t entered(int rank) const { return lives_[rank].entered.load(std::memory_order_relaxed); }
   void set_entered(int rank, std::uint64_t count) { lives_[rank].entered.store(count, std::memory_order_relaxed); }
+  std::uint64_t call(int rank) const { return lives_[rank].call.load(std::memory_order_relaxed); }
+  void set_call(int rank, std::uint64_t tag) { lives_[rank].call.store(tag, std::memory_order_relaxed); }
 
   // One load; true is final.
   bool has_verdict() const { return cell_->state.load(std::memory_order_acquire) != 0; }

@@ -17,13 +17,19 @@
 
 namespace hcomm {
 
-// One cache line: the step and, for the smallest messages, the data itself, so that both cross in one transfer.
+// One cache line, so that all of it crosses in one transfer: the step, and for each slot a digest of the call that filled it and,
+// for the smallest messages, the data itself.
 struct alignas(128) StepLine {
-  std::atomic<std::uint64_t> step{0};
-  std::byte payload[56];
+  static constexpr std::size_t kShared = 56;  // among the slots
+  static constexpr std::size_t kDigest = 8;   // of a slot's share, if it has one
 
-  // How many bytes of inline payload each of `slots` slots has; a multiple of 8, may be 0.
-  static constexpr std::size_t payload_bytes(int slots) { return 56 / static_cast<std::size_t>(slots) / 8 * 8; }
+  std::atomic<std::uint64_t> step{0};
+  alignas(8) std::byte payload[kShared];
+
+  // Of each of `slots` slots; multiples of 8, may be 0.
+  static constexpr std::size_t share_bytes(int slots) { return kShared / static_cast<std::size_t>(slots) / 8 * 8; }
+  static constexpr bool has_digest(int slots) { return share_bytes(slots) >= kDigest; }
+  static constexpr std::size_t payload_bytes(int slots) { return has_digest(slots) ? share_bytes(slots) - kDigest : 0; }
 };
 static_assert(sizeof(StepLine) == 128);
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
@@ -59,10 +65,14 @@ struct Window {
   }
   std::byte* slot(int rank, std::uint64_t epoch) const { return slot_memory + index(rank, epoch) * slot_bytes; }
   ExposedRecord& record(int rank, std::uint64_t epoch) const { return records[index(rank, epoch)]; }
-  std::byte* inline_slot(int rank, std::uint64_t epoch) const {
-    const auto which = epoch % static_cast<std::uint64_t>(slots);
-    return steps[rank].payload + which * StepLine::payload_bytes(slots);
+  // A slot's share of its rank's step line: the digest, then the data. Both are part of the slot, and used by its rules.
+  std::byte* share(int rank, std::uint64_t epoch) const {
+    return steps[rank].payload + epoch % static_cast<std::uint64_t>(slots) * StepLine::share_bytes(slots);
   }
+  std::atomic_ref<std::uint64_t> digest(int rank, std::uint64_t epoch) const {
+    return std::atomic_ref(*reinterpret_cast<std::uint64_t*>(share(rank, epoch)));
+  }
+  std::byte* inline_slot(int rank, std::uint64_t epoch) const { return share(rank, epoch) + StepLine::kDigest; }
 };
 
 }  // namespace hcomm

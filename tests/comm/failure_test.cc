@@ -79,6 +79,36 @@ TEST_CASE("abort ends who waits, from any thread, and whoever comes later") {
   }
 }
 
+// One rank makes another call than the others: an error on all who wait, soon, and no result that looks right.
+TEST_CASE("calls that do not fit are a mismatch on every rank, whatever the algorithm") {
+  for (const char* const transport : {"loopback", "shm"}) {
+    for (const char* const algo : {"flat", "direct", "ring", "recursive_doubling", "adaptive"}) {
+      for (const char* const change : {"count", "large count", "dtype", "op", "collective"}) {
+        Settings settings = quick(transport, 60 * kSecond);
+        settings.algo = algo;
+        testing::run_world(3, settings, [&](Communicator& rank) {
+          std::vector<double> send(100'000, 1), recv(100'000);
+          CollectiveCall call{.collective = Collective::allreduce, .send = send.data(), .recv = recv.data(), .count = 2,
+                              .dtype = hcommFloat32};
+          testing::require(rank.run(call));
+          if (rank.rank() == 1) {
+            const std::string_view what = change;
+            if (what == "count") call.count = 3;
+            if (what == "large count") call.count = 100'000;
+            if (what == "dtype") call.dtype = hcommInt32;
+            if (what == "op") call.op = hcommMax;
+            if (what == "collective") call = {.collective = Collective::barrier};
+          }
+          const Status status = rank.run(call);
+          if (status.code() == hcommMismatch) return;
+          if (status.ok() && rank.run(call).code() == hcommMismatch) return;  // it needed nobody any more; now it learns
+          throw std::runtime_error(std::string(algo) + ", " + change + ": no mismatch: " + std::string(status.trail()));
+        });
+      }
+    }
+  }
+}
+
 // Convention 1.
 TEST_CASE("two threads in one communicator: the second is refused, the first goes on") {
   const auto world = testing::make_world(2, quick("loopback", 60 * kSecond));
