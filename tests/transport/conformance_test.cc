@@ -188,7 +188,8 @@ TEST_CASE("a step carries the data before it") {
         const auto value = static_cast<std::byte>(epoch + static_cast<std::uint64_t>(peer));
         const std::byte* const slot = window.slot(peer, epoch);
         expect(std::count(slot, slot + window.slot_bytes, value) == 256, "a slot was read before it was written");
-        expect(window.inline_slot(peer, epoch)[23] == static_cast<std::byte>(epoch), "a payload was too early");
+        const std::byte last = window.inline_slot(peer, epoch)[StepLine::payload_bytes(window.slots) - 1];
+        expect(last == static_cast<std::byte>(epoch), "a payload was too early");
         expect(window.record(peer, epoch).generation == epoch + 1, "a record was too early");
         expect(window.record(peer, epoch).offset == static_cast<std::uint64_t>(peer), "another rank's record");
       }
