@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "base/ids.h"
 #include "base/idle.h"
 #include "base/knobs.h"
 #include "base/status.h"
@@ -101,7 +102,7 @@ class Communicator {
   Status fail(Status why);
   void warn_late(TimeNs waited);
   std::vector<int> late_ranks() const;
-  int stranger() const;
+  Rank stranger() const;
   void wake_all();
 
   // Constant after the agreement.
@@ -127,7 +128,7 @@ class Communicator {
   std::uint64_t sequence_ = 0;  // of the current or next operation
   std::uint64_t calls_ = 0;     // that were begun before it, the agreement included
   bool digests_in_slots_ = false;  // of the current operation's schedule
-  int stranger_ = -1;              // who made another call than this rank, found when it had ended
+  Rank stranger_ = kNoRank;        // who made another call than this rank, found when it had ended
   TimeNs waiting_since_ = 0;    // 0: the clock has not been read in this operation
   bool warned_late_ = false;
   CallInfo last_call_;

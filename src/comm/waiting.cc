@@ -130,7 +130,7 @@ Status Communicator::check_health() {
     const auto verdict = board.verdict();
     return verdict ? fail(told(*verdict, operation_text(current_.collective, sequence_))) : Status();
   }
-  int dead = -1;
+  Rank dead = kNoRank;
   engine_.for_each_awaited([&](int peer) {
     if (dead < 0 && board.is_dead(peer)) dead = peer;
   });
@@ -138,7 +138,7 @@ Status Communicator::check_health() {
     if (advance() > 0) return {};  // it had done its part before it died
     return fail(judge(Reason::died, dead));
   }
-  if (const int other = stranger(); other >= 0) {
+  if (const Rank other = stranger(); other != kNoRank) {
     if (advance() > 0) return {};
     return fail(judge(Reason::mismatch, other));
   }
@@ -150,13 +150,13 @@ Status Communicator::check_health() {
   return fail(judge(Reason::timed_out, late_ranks().front()));
 }
 
-// A rank whose call of this number is another one, or -1.
-int Communicator::stranger() const {
+// A rank whose call of this number is another one, or kNoRank.
+Rank Communicator::stranger() const {
   const Board& board = transport_->board();
   for (int peer = 0; peer < ranks_; ++peer) {
     if (tags_clash(board.call(peer), board.call(rank_))) return peer;
   }
-  return -1;
+  return kNoRank;
 }
 
 // Who has not begun this operation yet; if all have, who is awaited now.

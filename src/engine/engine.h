@@ -37,7 +37,7 @@ class Engine {
 
   bool running() const { return state_ == State::running; }
   const Status& failure() const { return failure_; }
-  int culprit() const { return culprit_; }  // of the failure: a rank, or -1
+  Rank culprit() const { return culprit_; }  // of the failure, or kNoRank
 
   // Calls visit(peer) for each rank without which the run cannot go on now.
   template <class Visit>
@@ -85,7 +85,7 @@ class Engine {
   // The run.
   State state_ = State::idle;
   Status failure_;
-  int culprit_ = -1;
+  Rank culprit_ = kNoRank;
   BoundCall call_;
   const CallPlan* plan_ = nullptr;
   const Op* ops_ = nullptr;

@@ -7,6 +7,7 @@
 #include <type_traits>
 
 #include "base/assert.h"
+#include "base/ids.h"
 
 namespace hcomm {
 
@@ -115,7 +116,7 @@ struct Op {
   Phase phase = Phase::filled;  // signal, await
   std::uint8_t back = 0;        // await: so many epochs ago
   Lane lane = Lane::collective;
-  std::int32_t peer = -1;  // send, recv, await
+  Rank peer = kNoRank;  // send, recv, await
   std::uint32_t first_source = 0;  // Program::slices[first_source, first_source + source_count)
   std::uint32_t source_count = 0;
   std::uint32_t first_target = 0;

@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "base/assert.h"
+#include "base/ids.h"
 #include "hcomm/types.h"
 #include "schedule/problem.h"
 
@@ -32,9 +33,9 @@ constexpr std::string_view name(Reason reason) {
 
 struct Verdict {
   Reason reason = Reason::none;
-  std::int32_t culprit = -1;  // rank
+  Rank culprit = kNoRank;
   std::int32_t pid = 0;       // of the culprit, as its own /proc knows it
-  std::int32_t writer = -1;   // rank that gave the verdict
+  Rank writer = kNoRank;      // who gave the verdict
   Collective collective = Collective::barrier;
   std::uint64_t sequence = 0;  // the operation's number in the communicator, from 0
 
@@ -57,9 +58,9 @@ struct alignas(64) Life {
 struct VerdictCell {
   std::atomic<std::uint32_t> state{0};  // 0 open, 1 being written, 2 written, 3 its writer was given up
   std::atomic<std::uint32_t> reason{0};
-  std::atomic<std::int32_t> culprit{-1};
+  std::atomic<Rank> culprit{kNoRank};
   std::atomic<std::int32_t> pid{0};
-  std::atomic<std::int32_t> writer{-1};
+  std::atomic<Rank> writer{kNoRank};
   std::atomic<std::uint32_t> collective{0};
   std::atomic<std::uint64_t> sequence{0};
 };
