@@ -108,27 +108,17 @@ void barrier(ProgramBuilder& self) {
   }
 }
 
-Shape whole_message(const Problem& problem) { return {.blocks = 1, .slot_units = problem.ranks > 1 ? 1 : 0}; }
-
-Shape one_place(const Problem& problem) {
-  return {.blocks = problem.ranks, .slot_units = problem.ranks > 1 ? 1 : 0};
-}
-
-Shape place_per_rank(const Problem& problem) {
-  return {.blocks = problem.ranks, .slot_units = problem.ranks > 1 ? problem.ranks : 0};
-}
-
 // The second round of the one-shot collectives is the wait for the last reader.
 int two_rounds(const Problem& problem) { return problem.ranks > 1 ? 2 : 0; }
 
 }  // namespace
 
 const Family kDirect = {{
-    {"direct", Collective::allreduce, any_problem, place_per_rank, two_rounds, kRankTree, allreduce},
-    {"direct", Collective::broadcast, any_problem, whole_message, two_rounds, "", broadcast},
-    {"direct", Collective::reduce_scatter, any_problem, place_per_rank, two_rounds, kRankTree, reduce_scatter},
-    {"direct", Collective::allgather, any_problem, one_place, two_rounds, "", allgather},
-    {"direct", Collective::barrier, any_problem, whole_message, two_rounds, "", barrier},
+    {"direct", Collective::allreduce, any_problem, all_blocks_in_slot, two_rounds, kRankTree, allreduce},
+    {"direct", Collective::broadcast, any_problem, message_in_slot, two_rounds, "", broadcast},
+    {"direct", Collective::reduce_scatter, any_problem, all_blocks_in_slot, two_rounds, kRankTree, reduce_scatter},
+    {"direct", Collective::allgather, any_problem, block_in_slot, two_rounds, "", allgather},
+    {"direct", Collective::barrier, any_problem, message_in_slot, two_rounds, "", barrier},
 }};
 
 }  // namespace hcomm

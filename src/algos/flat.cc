@@ -86,26 +86,16 @@ void barrier(ProgramBuilder& self) {
   self.await_others(Phase::finished);
 }
 
-Shape whole_message(const Problem& problem) { return {.blocks = 1, .slot_units = problem.ranks > 1 ? 1 : 0}; }
-
-Shape one_place(const Problem& problem) {
-  return {.blocks = problem.ranks, .slot_units = problem.ranks > 1 ? 1 : 0};
-}
-
-Shape place_per_rank(const Problem& problem) {
-  return {.blocks = problem.ranks, .slot_units = problem.ranks > 1 ? problem.ranks : 0};
-}
-
 int one_round(const Problem& problem) { return problem.ranks > 1 ? 1 : 0; }
 
 }  // namespace
 
 const Family kFlat = {{
-    {"flat", Collective::allreduce, any_problem, whole_message, one_round, kRankTree, allreduce},
-    {"flat", Collective::broadcast, any_problem, whole_message, one_round, "", broadcast},
-    {"flat", Collective::reduce_scatter, any_problem, place_per_rank, one_round, kRankTree, reduce_scatter},
-    {"flat", Collective::allgather, any_problem, one_place, one_round, "", allgather},
-    {"flat", Collective::barrier, any_problem, whole_message, one_round, "", barrier},
+    {"flat", Collective::allreduce, any_problem, message_in_slot, one_round, kRankTree, allreduce},
+    {"flat", Collective::broadcast, any_problem, message_in_slot, one_round, "", broadcast},
+    {"flat", Collective::reduce_scatter, any_problem, all_blocks_in_slot, one_round, kRankTree, reduce_scatter},
+    {"flat", Collective::allgather, any_problem, block_in_slot, one_round, "", allgather},
+    {"flat", Collective::barrier, any_problem, message_in_slot, one_round, "", barrier},
 }};
 
 }  // namespace hcomm

@@ -26,6 +26,19 @@ inline bool written_alone(ProgramBuilder& self) {
   return true;
 }
 
+// Shapes over the window; a rank alone needs none. In a slot lies the whole message ...
+inline Shape message_in_slot(const Problem& problem) { return {.blocks = 1, .slot_units = problem.ranks > 1 ? 1 : 0}; }
+
+// ... or one block of as many as there are ranks ...
+inline Shape block_in_slot(const Problem& problem) {
+  return {.blocks = problem.ranks, .slot_units = problem.ranks > 1 ? 1 : 0};
+}
+
+// ... or all of them, each at the place of its number.
+inline Shape all_blocks_in_slot(const Problem& problem) {
+  return {.blocks = problem.ranks, .slot_units = problem.ranks > 1 ? problem.ranks : 0};
+}
+
 // Before a rank writes its own slot, all readers of the slot's last use are done with it.
 inline void claim_slot(ProgramBuilder& self) { self.await_others(Phase::finished, self.problem().slots); }
 
