@@ -334,25 +334,6 @@ std::string agreement_text(const KnobReading& reading) {
   return text;
 }
 
-std::string agreement_difference(std::string_view here, std::string_view there) {
-  while (here != there) {
-    const std::string_view mine = here.substr(0, here.find(';'));
-    const std::string_view theirs = there.substr(0, there.find(';'));
-    here.remove_prefix(std::min(mine.size() + 1, here.size()));
-    there.remove_prefix(std::min(theirs.size() + 1, there.size()));
-    if (mine == theirs) continue;
-    const std::size_t equals = mine.find('=');
-    const bool same_knob = equals != std::string_view::npos && mine.substr(0, equals) == theirs.substr(0, theirs.find('='));
-    if (!same_knob) return "the ranks run versions of hcomm with different knobs";
-    const auto shown = [&](std::string_view part) {
-      const std::string_view value = part.substr(equals + 1, kShownValue);
-      return value.empty() ? std::string("unset") : std::string(value);
-    };
-    return std::string(mine.substr(0, equals)) + " is " + shown(mine) + " here and " + shown(theirs) + " there";
-  }
-  return {};
-}
-
 std::optional<std::string> launch_variable(std::string_view name) {
   std::optional<std::string> value = environment_value(name);
   return value && !value->empty() ? value : std::nullopt;

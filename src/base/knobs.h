@@ -91,10 +91,6 @@ Result<KnobReading> read_knobs(const KnobSources& sources);
 // One line of "NAME=value;..." of the knobs that must agree, for the check at init; the same for values that mean the same.
 std::string agreement_text(const KnobReading& reading);
 
-// The first knob in which two agreement texts differ, as "HCOMM_SLOTS is 1 here and 2 there"; empty when they agree. The text
-// from `there` may be anything.
-std::string agreement_difference(std::string_view here, std::string_view there);
-
 // What a launcher tells (HCOMM_RANK and its kin are not knobs but facts); null when unset or empty.
 std::optional<std::string> launch_variable(std::string_view name);
 

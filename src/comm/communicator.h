@@ -97,6 +97,7 @@ class Communicator {
   void abandon();
   Status check_health();  // after a turn without work: verdicts, deaths, time
   void pass_time(IdleAct act, TimeNs most);
+  TimeNs timeout() const;
   TimeNs next_look() const;
   Status judge(Reason reason, int culprit);
   Status fail(Status why);

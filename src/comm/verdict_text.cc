@@ -25,7 +25,7 @@ std::string what_happened(const Verdict& verdict) {
   switch (verdict.reason) {
     case Reason::none:      return "nothing happened";
     case Reason::died:      return culprit + " died";
-    case Reason::timed_out: return culprit + " did not come in time (HCOMM_TIMEOUT)";
+    case Reason::timed_out: return culprit + " did not come in time (HCOMM_TIMEOUT, or HCOMM_CONNECT_TIMEOUT when first meeting)";
     case Reason::mismatch:  return culprit + " made a call that does not fit the others'";
     case Reason::aborted:   return culprit + " aborted the communicator";
     case Reason::broken:    return culprit + " left its shared memory in a state that cannot be";

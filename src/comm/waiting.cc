@@ -114,10 +114,13 @@ void Communicator::pass_time(IdleAct act, TimeNs most) {
   transport_->sleep(std::min(most, next_look()));
 }
 
+// Meeting the others is part of making the communicator, and bounded as that is, also where HCOMM_TIMEOUT is never.
+TimeNs Communicator::timeout() const { return agreement_.empty() ? settings_.timeout_ns : settings_.connect_timeout_ns; }
+
 // Until something must be decided by the clock.
 TimeNs Communicator::next_look() const {
   const TimeNs waited = MonotonicClock().now() - waiting_since_;
-  TimeNs left = settings_.timeout_ns == kNever ? kNever : settings_.timeout_ns - waited;
+  TimeNs left = timeout() == kNever ? kNever : timeout() - waited;
   if (!warned_late_) left = std::min(left, settings_.peer_timeout_ns - waited);
   return std::max(left, kMicrosecond);
 }
@@ -146,7 +149,7 @@ Status Communicator::check_health() {
   if (waiting_since_ == 0) waiting_since_ = now;
   const TimeNs waited = now - waiting_since_;
   if (!warned_late_ && waited >= settings_.peer_timeout_ns) warn_late(waited);
-  if (waited < settings_.timeout_ns || settings_.timeout_ns == kNever) return {};
+  if (waited < timeout() || timeout() == kNever) return {};
   return fail(judge(Reason::timed_out, late_ranks().front()));
 }
 

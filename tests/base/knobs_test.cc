@@ -257,12 +257,11 @@ TEST_CASE("unknown names are warned about, known strangers are not") {
   CHECK(contains(warnings[3], "HCOMM_RANK (/etc/hcomm.conf:2) is ignored"));
 }
 
-TEST_CASE("ranks agree when their settings mean the same, and hear which knob differs") {
+TEST_CASE("agreement texts are the same when settings mean the same, and differ with each knob that must agree") {
   const auto text_of = [](const Variables& variables) { return agreement_text(read(variables).value()); };
   const std::string plain = text_of({});
   CHECK(text_of({{"HCOMM_CHUNK_SIZE", "4096K"}}) == plain);
   CHECK(text_of({{"HCOMM_TIMEOUT", "1"}, {"HCOMM_DEBUG", "info"}, {"HCOMM_KERNELS", "scalar"}}) == plain);
-  CHECK(agreement_difference(plain, plain).empty());
 
   const Variables changes = {{"HCOMM_ALGO", "ring"},    {"HCOMM_TRANSPORT", "shm"}, {"HCOMM_CHUNK_SIZE", "1M"},
                              {"HCOMM_BUFFSIZE", "64K"}, {"HCOMM_SLOTS", "1"},       {"HCOMM_TUNER", "rules"}};
@@ -270,17 +269,9 @@ TEST_CASE("ranks agree when their settings mean the same, and hear which knob di
     INFO(name);
     const std::string changed = text_of({{name, value}});
     CHECK(changed != plain);
-    CHECK(agreement_difference(plain, changed).starts_with(name + " is "));
   }
   for (const Knob& knob : knobs()) CHECK(knob.must_agree == changes.contains(std::string(knob.name)));
-
-  CHECK(agreement_difference(text_of({{"HCOMM_SLOTS", "1"}}), plain) == "HCOMM_SLOTS is 1 here and unset there");
-  CHECK(agreement_difference(text_of({{"HCOMM_ALGO", "a;HCOMM_X=b"}}), plain) ==
-        "HCOMM_ALGO is a,HCOMM_X=b here and adaptive there");
-  for (const std::string& other : {std::string(), std::string("x"), std::string("=;=;"), plain.substr(0, plain.size() / 2)}) {
-    CHECK_FALSE(agreement_difference(plain, other).empty());
-    CHECK_FALSE(agreement_difference(other, plain).empty());
-  }
+  CHECK(text_of({{"HCOMM_ALGO", "a;HCOMM_X=b"}}).starts_with("HCOMM_ALGO=a,HCOMM_X=b;"));  // ';' parts the knobs alone
 }
 
 TEST_CASE("every kernel set of this machine can be asked for") {

@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "comm/group.h"
+#include "comm/open.h"
 #include "comm/verdict_text.h"
 #include "world.h"
 
@@ -77,6 +78,20 @@ TEST_CASE("abort ends who waits, from any thread, and whoever comes later") {
     CHECK(world[1]->run(sum.call()).code() == hcommAborted);
     CHECK_THAT(world[1]->failure_text(), Catch::Contains("rank 0") && Catch::Contains("aborted"));
   }
+}
+
+// The first meeting is bounded as the making of a communicator is, also where operations wait for ever.
+TEST_CASE("a rank that does not come to the agreement is named after HCOMM_CONNECT_TIMEOUT") {
+  auto opened = open_all("loopback", 2, {.slots = 2, .slot_bytes = 4096, .ring_bytes = 4096});
+  testing::require(opened.status());
+  Settings settings = quick("loopback", kNever);
+  settings.connect_timeout_ns = 100 * kMillisecond;
+  Communicator early({.rank = 0, .ranks = 2, .settings = settings, .transport = std::move(opened.value()[0])});
+  testing::require(early.begin_agreement());
+  Communicator* const self = &early;
+  const Status status = wait_for({&self, 1});
+  CHECK(status.code() == hcommTimeout);
+  CHECK_THAT(std::string(status.trail()), Catch::Contains("rank 1") && Catch::Contains("HCOMM_CONNECT_TIMEOUT"));
 }
 
 // One rank makes another call than the others: an error on all who wait, soon, and no result that looks right.
