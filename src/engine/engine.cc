@@ -141,7 +141,7 @@ void Engine::post(std::uint32_t index) {
       if (state_ != State::running) return;
       if (length > 0) const_parts_.push_back({data, length * bytes_of(source.format)});
     }
-    channel.send(const_parts_, completion);
+    channel.send(const_parts_, call_.digest, completion);
   } else {
     const Slice& target = plan_->program->targets(op).front();
     parts_.clear();
@@ -149,7 +149,7 @@ void Engine::post(std::uint32_t index) {
       const std::size_t length = extent(target.buffer, target.first + which).length;
       if (length > 0) parts_.push_back({write_address(target, which), length * bytes_of(target.format)});
     }
-    channel.recv(parts_, completion);
+    channel.recv(parts_, call_.digest, completion);
   }
 }
 

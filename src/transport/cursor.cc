@@ -9,6 +9,10 @@ std::string wrong_length(int peer, std::size_t sent, std::size_t expected) {
          " were expected; all ranks must make the same calls with the same counts and types";
 }
 
+std::string wrong_mark(int peer) {
+  return "what rank " + std::to_string(peer) + " sent is of another call; all ranks must make the same calls in the same order";
+}
+
 Status check_geometry(int ranks, int slots, std::size_t slot_bytes) {
   if (ranks < 1 || ranks > kMaxRanks) {
     return Status::failure(hcommInvalidArgument, std::to_string(ranks) + " ranks; legal are 1 to " + std::to_string(kMaxRanks));

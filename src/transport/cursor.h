@@ -64,6 +64,9 @@ inline void copy_between(ConstCursor& source, Cursor& target) {
 // What a receive of the wrong length says.
 std::string wrong_length(int peer, std::size_t sent, std::size_t expected);
 
+// What a receive of a message with another mark says.
+std::string wrong_mark(int peer);
+
 // InvalidArgument unless ranks, slots and the size of a slot are ones that a window can have.
 Status check_geometry(int ranks, int slots, std::size_t slot_bytes);
 

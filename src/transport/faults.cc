@@ -27,13 +27,14 @@ struct Moods {
 template <class Part>
 class HeldQueue {
  public:
-  void add(std::span<const Part> parts, Completion& outer, Moods& moods) {
+  void add(std::span<const Part> parts, std::uint64_t mark, Completion& outer, Moods& moods) {
     Held& held = held_.emplace_back();
     for (const Part& part : parts) {
       const std::size_t cut = moods.chance(moods.plan.split) ? moods.random.below(part.size() + 1) : part.size();
       held.parts.push_back(part.first(cut));
       if (cut < part.size()) held.parts.push_back(part.subspan(cut));
     }
+    held.mark = mark;
     held.outer = &outer;
     held.due = moods.due();
   }
@@ -44,7 +45,7 @@ class HeldQueue {
     int work = 0;
     for (; posted_ < held_.size() && held_[posted_].due <= turn; ++posted_, ++work) {
       Held& held = held_[posted_];
-      post(std::span<const Part>(held.parts), held.inner);
+      post(std::span<const Part>(held.parts), held.mark, held.inner);
     }
     return work;
   }
@@ -71,6 +72,7 @@ class HeldQueue {
  private:
   struct Held {
     std::vector<Part> parts;
+    std::uint64_t mark = 0;
     Completion inner;
     Completion* outer = nullptr;
     std::uint64_t due = 0;
@@ -85,18 +87,19 @@ class FaultyChannel final : public Channel {
  public:
   FaultyChannel(Channel& inner, Moods& moods) : inner_(inner), moods_(moods) {}
 
-  void send(std::span<const ConstBytes> parts, Completion& completion) override {
-    sends_.add(parts, completion, moods_);
+  void send(std::span<const ConstBytes> parts, std::uint64_t mark, Completion& completion) override {
+    sends_.add(parts, mark, completion, moods_);
     post_due();
   }
-  void recv(std::span<const Bytes> parts, Completion& completion) override {
-    receives_.add(parts, completion, moods_);
+  void recv(std::span<const Bytes> parts, std::uint64_t mark, Completion& completion) override {
+    receives_.add(parts, mark, completion, moods_);
     post_due();
   }
 
   int post_due() {
-    return sends_.post_due(moods_.turn, [this](auto parts, Completion& inner) { inner_.send(parts, inner); }) +
-           receives_.post_due(moods_.turn, [this](auto parts, Completion& inner) { inner_.recv(parts, inner); });
+    const auto send = [this](auto parts, std::uint64_t mark, Completion& inner) { inner_.send(parts, mark, inner); };
+    const auto recv = [this](auto parts, std::uint64_t mark, Completion& inner) { inner_.recv(parts, mark, inner); };
+    return sends_.post_due(moods_.turn, send) + receives_.post_due(moods_.turn, recv);
   }
   int tell_due() { return sends_.tell_due(moods_) + receives_.tell_due(moods_); }
   bool holds() const { return sends_.holds() || receives_.holds(); }

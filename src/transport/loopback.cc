@@ -19,11 +19,13 @@ namespace {
 
 struct PostedSend {
   std::vector<std::byte> message;  // a copy: the sender's memory is read by nobody else, however its call ends
+  std::uint64_t mark = 0;
   Completion* completion = nullptr;
 };
 
 struct PostedRecv {
   std::vector<Bytes> parts;
+  std::uint64_t mark = 0;
   Completion* completion = nullptr;
 };
 
@@ -93,8 +95,8 @@ class LoopbackChannel final : public Channel {
     outgoing_.taken.clear();
   }
 
-  void send(std::span<const ConstBytes> parts, Completion& completion) override {
-    PostedSend posted{.completion = &completion};
+  void send(std::span<const ConstBytes> parts, std::uint64_t mark, Completion& completion) override {
+    PostedSend posted{.message = {}, .mark = mark, .completion = &completion};
     for (const ConstBytes& part : parts) posted.message.insert(posted.message.end(), part.begin(), part.end());
     {
       const std::lock_guard lock(outgoing_.mutex);
@@ -104,8 +106,8 @@ class LoopbackChannel final : public Channel {
     ring(window_, peer_);
   }
 
-  void recv(std::span<const Bytes> parts, Completion& completion) override {
-    receives_.push_back({{parts.begin(), parts.end()}, &completion});
+  void recv(std::span<const Bytes> parts, std::uint64_t mark, Completion& completion) override {
+    receives_.push_back({{parts.begin(), parts.end()}, mark, &completion});
   }
 
   int poll() { return finish_taken() + take_posted(); }
@@ -136,7 +138,7 @@ class LoopbackChannel final : public Channel {
   // False: nothing has come.
   bool take_one(PostedRecv& receive) {
     if (broken_) {
-      fail(receive, "a receive from rank " + std::to_string(peer_) + " after one of the wrong length");
+      fail(receive, "a receive from rank " + std::to_string(peer_) + " after one that did not fit");
       return true;
     }
     const std::lock_guard lock(incoming_.mutex);
@@ -145,12 +147,15 @@ class LoopbackChannel final : public Channel {
     const ConstBytes message(posted.message);
     ConstCursor source({&message, 1});
     Cursor target(receive.parts);
-    if (source.left() == target.left()) {
-      copy_between(source, target);
-      receive.completion->finished = true;
-    } else {
+    if (posted.mark != receive.mark) {
+      broken_ = true;
+      fail(receive, wrong_mark(peer_));
+    } else if (source.left() != target.left()) {
       broken_ = true;
       fail(receive, wrong_length(peer_, source.left(), target.left()));
+    } else {
+      copy_between(source, target);
+      receive.completion->finished = true;
     }
     incoming_.taken.push_back(posted.completion);
     incoming_.posted.pop_front();
@@ -168,7 +173,7 @@ class LoopbackChannel final : public Channel {
   Link& incoming_;
   std::size_t unfinished_sends_ = 0;
   std::deque<PostedRecv> receives_;
-  bool broken_ = false;  // a message had another length than its receive
+  bool broken_ = false;  // a message did not fit its receive
 };
 
 class LoopbackTransport final : public Transport {

@@ -16,8 +16,8 @@ std::string impossible_cursor(int peer, std::string_view which) {
 
 }  // namespace
 
-std::uint32_t frame_check(std::uint64_t length, std::uint32_t sequence, int from, int to, Lane lane) {
-  std::uint64_t mixed = length * 0x9e3779b97f4a7c15u + sequence;
+std::uint32_t frame_check(std::uint64_t length, std::uint64_t mark, std::uint32_t sequence, int from, int to, Lane lane) {
+  std::uint64_t mixed = (length * 0x9e3779b97f4a7c15u ^ mark) * 0x9e3779b97f4a7c15u + sequence;
   mixed ^= static_cast<std::uint64_t>(from) << 40 ^ static_cast<std::uint64_t>(to) << 20 ^ static_cast<std::uint64_t>(lane);
   mixed *= 0xd6e8feb86659fd93u;
   mixed ^= mixed >> 32;
@@ -34,11 +34,12 @@ ShmChannel::ShmChannel(const Context& context, Window& window, int peer, Lane la
               context.ring_data(peer, window.self, static_cast<int>(lane)), context.geometry().ring_bytes) {}
 
 template <class Part>
-void ShmChannel::post(Fifo<Posted<Part>>& queue, std::span<const Part> parts, Completion& completion) {
+void ShmChannel::post(Fifo<Posted<Part>>& queue, std::span<const Part> parts, std::uint64_t mark, Completion& completion) {
   Posted<Part>& message = queue.push();
   message.parts.assign(parts.begin(), parts.end());
   message.cursor = PartCursor<Part>(message.parts);
   message.completion = &completion;
+  message.mark = mark;
   message.pad = padding_after(message.cursor.left());
   message.begun = false;
 }
@@ -59,13 +60,13 @@ int ShmChannel::fail_all(Fifo<Posted<Part>>& queue, const Breakage& breakage) {
   return failed;
 }
 
-void ShmChannel::send(std::span<const ConstBytes> parts, Completion& completion) {
-  post(sends_, parts, completion);
+void ShmChannel::send(std::span<const ConstBytes> parts, std::uint64_t mark, Completion& completion) {
+  post(sends_, parts, mark, completion);
   if (sends_.size() == 1) push_messages();
 }
 
-void ShmChannel::recv(std::span<const Bytes> parts, Completion& completion) {
-  post(receives_, parts, completion);
+void ShmChannel::recv(std::span<const Bytes> parts, std::uint64_t mark, Completion& completion) {
+  post(receives_, parts, mark, completion);
   if (receives_.size() == 1) pull_messages();
 }
 
@@ -100,7 +101,8 @@ bool ShmChannel::push_piece(Outgoing& message, std::size_t room) {
   if (!message.begun) {
     if (room < sizeof(FrameHeader)) return false;
     const std::uint64_t length = message.cursor.left();
-    const FrameHeader header = {length, send_sequence_, frame_check(length, send_sequence_, window_.self, peer_, lane_)};
+    const FrameHeader header = {length, message.mark, send_sequence_,
+                                frame_check(length, message.mark, send_sequence_, window_.self, peer_, lane_)};
     writer_.put(std::as_bytes(std::span(&header, 1)));
     room -= sizeof header;
     ++send_sequence_;
@@ -182,10 +184,12 @@ void ShmChannel::begin_receive(Incoming& message) {
   if (reader_.available() < sizeof(FrameHeader)) return;
   FrameHeader header;  // our copy: the peer cannot change it between check and use
   reader_.take(std::as_writable_bytes(std::span(&header, 1)));
-  const std::uint32_t expected = frame_check(header.length, recv_sequence_, peer_, window_.self, lane_);
+  const std::uint32_t expected = frame_check(header.length, header.mark, recv_sequence_, peer_, window_.self, lane_);
   if (header.sequence != recv_sequence_ || header.check != expected) {
     recv_breakage_ = {hcommRemoteError, "the frame of message " + std::to_string(recv_sequence_) + " from rank " +
                                             std::to_string(peer_) + " is damaged"};
+  } else if (header.mark != message.mark) {
+    recv_breakage_ = {hcommMismatch, wrong_mark(peer_)};
   } else if (header.length != message.cursor.left()) {
     recv_breakage_ = {hcommMismatch, wrong_length(peer_, header.length, message.cursor.left())};
   } else {

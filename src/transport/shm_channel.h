@@ -1,6 +1,6 @@
 // A channel over two byte rings. On the ring a message is a frame:
 //
-//   | length u64 | sequence u32 | check u32 | payload ... | up to 63 bytes to the next multiple of 64 |
+//   | length u64 | mark u64 | sequence u32 | check u32 | payload ... | up to 63 bytes to the next multiple of 64 |
 //
 // A message longer than the ring streams through it: both ends publish their cursor every kPieceBytes.
 #pragma once
@@ -18,25 +18,26 @@ namespace hcomm {
 
 struct FrameHeader {
   std::uint64_t length = 0;
+  std::uint64_t mark = 0;
   std::uint32_t sequence = 0;  // of the message on its channel, from 0
   std::uint32_t check = 0;     // over the fields above and the channel
 };
-static_assert(sizeof(FrameHeader) == 16);
+static_assert(sizeof(FrameHeader) == 24);
 
 inline constexpr std::size_t kFrameUnit = 64;
 inline constexpr std::size_t kPieceBytes = 16 << 10;
 inline constexpr int kMostPieces = 64;  // each way in one poll, so that a long message cannot hold up everything else
 
 // Finds accidents, not forgers; a forger is stopped by the checks of lengths and cursors.
-std::uint32_t frame_check(std::uint64_t length, std::uint32_t sequence, int from, int to, Lane lane);
+std::uint32_t frame_check(std::uint64_t length, std::uint64_t mark, std::uint32_t sequence, int from, int to, Lane lane);
 
 class ShmChannel final : public Channel {
  public:
   // The context and the window outlive the channel.
   ShmChannel(const Context& context, Window& window, int peer, Lane lane, CopyOut copy_out);
 
-  void send(std::span<const ConstBytes> parts, Completion& completion) override;
-  void recv(std::span<const Bytes> parts, Completion& completion) override;
+  void send(std::span<const ConstBytes> parts, std::uint64_t mark, Completion& completion) override;
+  void recv(std::span<const Bytes> parts, std::uint64_t mark, Completion& completion) override;
 
   // Moves what can be moved, at most kMostPieces each way. Returns how many pieces.
   int poll();
@@ -47,6 +48,7 @@ class ShmChannel final : public Channel {
     std::vector<Part> parts;
     PartCursor<Part> cursor;
     Completion* completion = nullptr;
+    std::uint64_t mark = 0;
     std::size_t pad = 0;
     bool begun = false;  // its header is written, or checked
   };
@@ -69,7 +71,7 @@ class ShmChannel final : public Channel {
   void discard_padding();
 
   template <class Part>
-  static void post(Fifo<Posted<Part>>& queue, std::span<const Part> parts, Completion& completion);
+  static void post(Fifo<Posted<Part>>& queue, std::span<const Part> parts, std::uint64_t mark, Completion& completion);
   template <class Part>
   static void finish(Fifo<Posted<Part>>& queue);
   template <class Part>

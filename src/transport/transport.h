@@ -3,8 +3,9 @@
 //   Threads:  one thread at a time uses a Transport and all that it returned; only ring() may come from any thread.
 //   Blocking: never, but for sleep(), which is bounded.
 //   Lifetime: channels and the window die with their Transport; buffers outlive their Completion.
-//   Order:    a Channel is reliable and delivers whole messages in posting order. A receive names its length; a message of
-//             another length is a failure of that receive (hcommMismatch), never a wrong tail.
+//   Order:    a Channel is reliable and delivers whole messages in posting order. A receive names the length and the mark of
+//             what it expects; a message of another length or mark is a failure of that receive (hcommMismatch) before a
+//             byte of it is used, and of all later ones.
 #pragma once
 
 #include <cstdint>
@@ -29,13 +30,14 @@ struct Completion {
 };
 
 // One direction pair to one peer on one lane. A message is the concatenation of its parts; both ends may cut it into
-// parts as they like. Empty messages are messages. The span of parts is copied; the bytes are borrowed until finished.
+// parts as they like. Empty messages are messages. The span of parts is copied; the bytes are borrowed until finished. The
+// mark says which call a message is of (comm/call_digest.h).
 class Channel {
  public:
   virtual ~Channel() = default;
   // Queue a message. A send ends when its bytes may be overwritten, which may be before the peer has them.
-  virtual void send(std::span<const ConstBytes> parts, Completion& completion) = 0;
-  virtual void recv(std::span<const Bytes> parts, Completion& completion) = 0;
+  virtual void send(std::span<const ConstBytes> parts, std::uint64_t mark, Completion& completion) = 0;
+  virtual void recv(std::span<const Bytes> parts, std::uint64_t mark, Completion& completion) = 0;
 };
 
 // A poller (base/poller.h) of all its channels. It sleeps until rung, until a peer died, or for at most 100 ms.

@@ -35,8 +35,8 @@ void pass_a_message(Transport& from, Transport& to, int sender, int receiver) {
   Completion send_end, recv_end;
   const ConstBytes source(sent);
   const Bytes target(received);
-  from.channel(receiver, Lane::collective).send({&source, 1}, send_end);
-  to.channel(sender, Lane::collective).recv({&target, 1}, recv_end);
+  from.channel(receiver, Lane::collective).send({&source, 1}, 0, send_end);
+  to.channel(sender, Lane::collective).recv({&target, 1}, 0, recv_end);
   for (int turn = 0; turn < 1000 && !(send_end.finished && recv_end.finished); ++turn) {
     from.poll();
     to.poll();

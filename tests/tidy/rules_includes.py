@@ -4,19 +4,20 @@ from tree import Problem
 # The floors of the house: what each room may include besides itself, include/hcomm/ and the system. The only copy.
 BELOW = {
     "base": [],
+    "net": ["base"],
     "schedule": ["base"],
     "topology": ["base"],
     "kernels": ["base"],
-    "transport": ["base", "schedule"],  # the words of a schedule: lanes, collectives in a verdict, steps of a window
-    "bootstrap": ["base"],
+    "transport": ["base", "net", "schedule"],  # the words of a schedule: lanes, collectives in a verdict, steps of a window
+    "bootstrap": ["base", "net"],
     "compress": ["base", "kernels"],
     "algos": ["base", "schedule", "topology"],
     "verify": ["base", "schedule"],  # never algos: a judge must not know the author
     "sim": ["base", "schedule", "topology"],
     "plan": ["base", "schedule", "topology", "algos", "sim", "verify"],
     "engine": ["base", "schedule", "transport", "kernels", "compress"],  # never algos, plan, topology
-    "comm": ["base", "schedule", "topology", "kernels", "transport", "bootstrap", "algos", "verify", "sim", "compress", "plan",
-             "engine"],
+    "comm": ["base", "net", "schedule", "topology", "kernels", "transport", "bootstrap", "algos", "verify", "sim", "compress",
+             "plan", "engine"],
     "api": ["base", "comm"],
     "npu": [],
     "train": [],

@@ -43,10 +43,10 @@ TEST_CASE("a channel delivers in posting order") {
       if (rank == 0) {
         numbers[i] = i * i + 7;
         const ConstBytes part = std::as_bytes(std::span(&numbers[i], 1));
-        transport.channel(1, Lane::collective).send({&part, 1}, completions[i]);
+        transport.channel(1, Lane::collective).send({&part, 1}, 0, completions[i]);
       } else {
         const Bytes part = std::as_writable_bytes(std::span(&numbers[i], 1));
-        transport.channel(0, Lane::collective).recv({&part, 1}, completions[i]);
+        transport.channel(0, Lane::collective).recv({&part, 1}, 0, completions[i]);
       }
     }
     for (const Completion& completion : completions) wait_for(transport, completion);
@@ -82,13 +82,33 @@ TEST_CASE("both ends cut a message into parts as they like") {
       std::vector<std::byte> got(size);
       Completion completion;
       if (rank == 0) {
-        transport.channel(1, Lane::collective).send(cut<ConstBytes>(expected, cuts), completion);
+        transport.channel(1, Lane::collective).send(cut<ConstBytes>(expected, cuts), 0, completion);
       } else {
-        transport.channel(0, Lane::collective).recv(cut<Bytes>(got, cuts), completion);
+        transport.channel(0, Lane::collective).recv(cut<Bytes>(got, cuts), 0, completion);
       }
       wait_for(transport, completion);
       expect(rank == 0 || got == expected, "wrong bytes in round " + std::to_string(round));
     }
+  });
+}
+
+TEST_CASE("a message of another mark than its receive is refused before a byte of it is used") {
+  on_all({.ranks = 2}, [](Transport& transport, int rank) {
+    auto data = pattern(400, rank == 0 ? 1 : 2);
+    const auto before = data;
+    Completion completion;
+    if (rank == 0) {
+      const ConstBytes part(data);
+      transport.channel(1, Lane::collective).send({&part, 1}, 17, completion);
+      transport.poll();
+    } else {
+      const Bytes part(data);
+      transport.channel(0, Lane::collective).recv({&part, 1}, 18, completion);
+      turn_until(transport, [&] { return completion.finished; });
+      expect(completion.status.code() == hcommMismatch, "a message of another call was taken");
+      expect(data == before, "a byte of a refused message was used");
+    }
+    meet(transport, 1);
   });
 }
 

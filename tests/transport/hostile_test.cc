@@ -86,7 +86,7 @@ struct Pair {
 
   // What the peer would write for a message of `length` bytes.
   void forge(std::uint64_t length, std::uint32_t sequence) {
-    const FrameHeader header = {length, sequence, frame_check(length, sequence, 1, 0, Lane::collective)};
+    const FrameHeader header = {length, 0, sequence, frame_check(length, 0, sequence, 1, 0, Lane::collective)};
     std::memcpy(incoming_data(), &header, sizeof header);
   }
 
@@ -102,14 +102,14 @@ TEST_CASE("impossible cursors fail the messages and all that come after") {
   const ConstBytes source_part(data);
   const Bytes target_part(target);
   std::array<Completion, 4> done;
-  channel.send({&source_part, 1}, done[0]);
-  channel.recv({&target_part, 1}, done[1]);
+  channel.send({&source_part, 1}, 0, done[0]);
+  channel.recv({&target_part, 1}, 0, done[1]);
   CHECK_FALSE(done[0].finished);
   pair.outgoing().read = 5000;
   pair.incoming().written = 257;
   channel.poll();
-  channel.send({&source_part, 1}, done[2]);
-  channel.recv({&target_part, 1}, done[3]);
+  channel.send({&source_part, 1}, 0, done[2]);
+  channel.recv({&target_part, 1}, 0, done[3]);
   for (const Completion& each : done) {
     CHECK(each.finished);
     CHECK(each.status.code() == hcommRemoteError);
@@ -128,7 +128,7 @@ TEST_CASE("a forged length is the length of the receive, or refused") {
     std::vector<std::byte> target(100);
     const Bytes part(target);
     Completion done;
-    channel.recv({&part, 1}, done);
+    channel.recv({&part, 1}, 0, done);
     REQUIRE(done.finished);
     CHECK(done.status.code() == hcommMismatch);
   }
@@ -139,7 +139,7 @@ TEST_CASE("a forged length is the length of the receive, or refused") {
   std::vector<std::byte> target(100);
   const Bytes part(target);
   Completion done;
-  channel.recv({&part, 1}, done);
+  channel.recv({&part, 1}, 0, done);
   REQUIRE(done.finished);
   CHECK(done.status.code() == hcommRemoteError);
   CHECK(done.status.trail().find("damaged") != std::string_view::npos);
@@ -157,8 +157,8 @@ TEST_CASE("a peer that scribbles over everything does no harm beyond its own mes
       buffers[i].resize(random.below(600));
       const Bytes target(buffers[i]);
       const ConstBytes source(buffers[i]);
-      if (i % 2 == 0) channel.recv({&target, 1}, done[i]);
-      if (i % 2 != 0) channel.send({&source, 1}, done[i]);
+      if (i % 2 == 0) channel.recv({&target, 1}, 0, done[i]);
+      if (i % 2 != 0) channel.send({&source, 1}, 0, done[i]);
       if (i == 0 && random.below(2) == 0) pair.forge(buffers[0].size(), 0);
       pair.incoming().written = nasty(random, pair.incoming().read);
       pair.outgoing().read = nasty(random, pair.outgoing().written);

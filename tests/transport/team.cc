@@ -176,12 +176,12 @@ std::vector<std::byte> pattern(std::size_t bytes, std::uint64_t seed) {
 
 void send(Transport& transport, int peer, Lane lane, const std::vector<std::byte>& message, Completion& completion) {
   const ConstBytes part(message);
-  transport.channel(peer, lane).send({&part, 1}, completion);
+  transport.channel(peer, lane).send({&part, 1}, 0, completion);
 }
 
 void recv(Transport& transport, int peer, Lane lane, std::vector<std::byte>& message, Completion& completion) {
   const Bytes part(message);
-  transport.channel(peer, lane).recv({&part, 1}, completion);
+  transport.channel(peer, lane).recv({&part, 1}, 0, completion);
 }
 
 void meet(Transport& transport, std::uint64_t meeting) {
