@@ -48,6 +48,8 @@ class Stream {
   // Up to kMostParts parts are looked at; empty ones are legal, but not all of them.
   virtual IoResult read(std::span<const Bytes> parts) = 0;
   virtual IoResult write(std::span<const ConstBytes> parts) = 0;
+  // Hands the stream over: from now on this one is told, and once in any case, for something may have come before.
+  virtual void set_watcher(Watcher& watcher) = 0;
   virtual bool connected() const = 0;
   virtual Address peer() const = 0;
   virtual std::string failure() const = 0;  // in the system's words, such as "connection refused"
