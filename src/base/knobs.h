@@ -52,6 +52,7 @@ struct Settings {
   Tuner tuner = Tuner::model;              // HCOMM_TUNER
   std::string kernels;                     // HCOMM_KERNELS: "" the best that runs here
   LogLevel debug = LogLevel::warn;         // HCOMM_DEBUG
+  std::string host_id;                     // HCOMM_HOST_ID: "" found out
   std::string debug_file;                  // HCOMM_DEBUG_FILE: pattern with %h %p %r; "" is standard error
 };
 

@@ -29,6 +29,10 @@ Status check(const JoinOptions& options) {
                                                      std::to_string(options.agreement.size()) + " bytes; at most " +
                                                      std::to_string(kMaxAgreementBytes) + " are legal");
   }
+  if (options.addresses.size() > kMaxMemberAddresses) {
+    return Status::failure(hcommInvalidArgument, std::to_string(options.addresses.size()) + " addresses; at most " +
+                                                     std::to_string(kMaxMemberAddresses) + " are legal");
+  }
   return {};
 }
 
@@ -60,6 +64,7 @@ Result<Meeting> enter(Packet& packet, const Answer& answer, const JoinOptions& o
   meeting.segment = std::move(packet.descriptors[0]);
   meeting.context = answer.context;
   meeting.members = std::move(members).value();
+  meeting.local_ranks = local_group(meeting.members, options.rank);
   return meeting;
 }
 
@@ -92,12 +97,19 @@ class Waiter {
       switch (answer.value().kind) {
         case AnswerKind::news:    tell(answer.value().text); continue;
         case AnswerKind::refusal: return Status::failure(answer.value().code, answer.value().text);
-        case AnswerKind::welcome: return enter(packet, answer.value(), options_, self_);
+        case AnswerKind::welcome: return welcomed(packet, answer.value());
       }
     }
   }
 
  private:
+  Result<Meeting> welcomed(Packet& packet, const Answer& answer) {
+    const TimeNs arrived = clock_.now();
+    Result<Meeting> meeting = enter(packet, answer, options_, self_);
+    if (meeting.ok()) meeting.value().times = {.arrived_ns = arrived - start_, .table_ns = clock_.now() - arrived};
+    return meeting;
+  }
+
   void ask() {
     const TimeNs now = clock_.now();
     gave_up_ = now >= deadline_;
@@ -132,7 +144,9 @@ Result<Meeting> join(const JobId& id, const JoinOptions& options) {
   Result<Descriptor> socket = connect_to(id, add_saturated(start, options.timeout_ns));
   if (!socket.ok()) return std::move(socket).status();
   if (Status status = check_coordinator(socket.value()); !status.ok()) return status;
-  const Facts self = own_facts();
+  Facts self = own_facts();
+  self.host = options.host;
+  self.addresses = options.addresses;
   const Hello hello{
       .round = options.round, .rank = options.rank, .ranks = options.ranks, .facts = self, .agreement = options.agreement};
   if (send_packet(socket.value(), to_bytes(hello, id)) != Sent::yes) return coordinator_ended();

@@ -21,15 +21,28 @@ struct JoinOptions {
   std::uint64_t round = 0;  // of a launcher's job: the how-manyth meeting of this process, from 0
   TimeNs timeout_ns = 120 * kSecond;
   std::string agreement;    // agreement_text() of this rank's knobs
+  HostId host{};            // of whoever this rank shares memory with; all zero: of the coordinator
+  std::vector<Address> addresses;  // for Facts
   // Told, every progress_every_ns, in one line who is awaited; may be empty. On the caller's thread.
   std::function<void(std::string_view line)> progress;
   TimeNs progress_every_ns = 5 * kSecond;
 };
 
+// Where the time of a meeting went, on this rank.
+struct MeetingTimes {
+  TimeNs arrived_ns = 0;  // until all had come and this rank was told so
+  TimeNs table_ns = 0;    // then until it knew the members
+  TimeNs segment_ns = 0;  // then until it had the segment
+};
+
 struct Meeting {
-  Descriptor segment;         // close-on-exec; the same memory on all ranks
-  std::uint64_t context = 0;  // which communicator of the segment this is
+  Descriptor segment;           // close-on-exec; the same memory on all local_ranks, laid out for all ranks; may be none
+  std::uint64_t context = 0;    // which communicator of the job, and of the segment, this is
   std::vector<Member> members;  // [rank]
+  std::vector<int> local_ranks;  // of this rank's host, in rank order, itself among them; equal on all of them
+  MeetingTimes times;
+
+  bool one_host() const { return local_ranks.size() == members.size(); }
 };
 
 // Collective. Blocks until all ranks have come, or until one of them has waited for its timeout; then hcommTimeout on all, with

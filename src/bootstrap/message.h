@@ -1,7 +1,6 @@
-// The words between a rank and its coordinator, and their bytes. Each message is one packet of one fixed-size struct in the
-// host's own byte order (both ends are on one host); parsing checks every field and allocates nothing that a peer could size.
+// The words between a rank and its coordinator, and their bytes: little-endian fields (wire.h), because the two may be on
+// different machines. Parsing checks every field and allocates nothing that a peer could size.
 //
-//   rank                                     coordinator
 //    |-- Hello (who I am, the secret) -------->|
 //    |-- Ask who (every few seconds) --------->|
 //    |<------------------- Answer news --------|   who is missing
@@ -25,7 +24,7 @@
 
 namespace hcomm {
 
-inline constexpr std::uint32_t kProtocolVersion = 1;
+inline constexpr std::uint32_t kProtocolVersion = 2;
 inline constexpr int kMaxMeetingRanks = 4096;
 inline constexpr std::size_t kMaxAgreementBytes = 2048;
 inline constexpr std::size_t kMaxAnswerText = 2048;
@@ -82,6 +81,9 @@ Result<Answer> parse_answer(ConstBytes bytes);
 std::size_t member_table_bytes(int ranks);
 std::vector<std::byte> to_bytes(const std::vector<Member>& members);
 Result<std::vector<Member>> parse_members(ConstBytes bytes, int ranks);
+
+// The ranks of this rank's host, in rank order, itself among them: the same classes on all ranks.
+std::vector<int> local_group(const std::vector<Member>& members, int rank);
 
 // Bytes of a peer as text that is safe to print: anything but printable ASCII becomes '?'.
 std::string printable(std::string_view text);

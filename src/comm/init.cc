@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstring>
 #include <string>
@@ -65,6 +66,20 @@ bool can_map(const Meeting& meeting) {
   return can_map_peers(peers);
 }
 
+// All zero: the host of whoever serves the meeting.
+HostId host_of(const Settings& settings) { return settings.host_id.empty() ? HostId{} : host_id(settings.host_id); }
+
+Status several_hosts(const Meeting& meeting) {
+  std::string others;
+  for (std::size_t rank = 0; rank < meeting.members.size() && others.size() < 100; ++rank) {
+    if (std::ranges::find(meeting.local_ranks, static_cast<int>(rank)) != meeting.local_ranks.end()) continue;
+    others += (others.empty() ? "" : ", ") + std::to_string(rank);
+  }
+  return Status::failure(hcommInvalidUsage, "ranks " + others + " are on other hosts (or have another HCOMM_HOST_ID) than rank " +
+                                                std::to_string(meeting.local_ranks.front()) +
+                                                "; this version has no transport between hosts");
+}
+
 Result<std::unique_ptr<Communicator>> join_job(const JobId& job, int rank, int ranks, std::uint64_t round,
                                                const KnobReading& knobs) {
   const Settings& settings = knobs.settings;
@@ -77,9 +92,11 @@ Result<std::unique_ptr<Communicator>> join_job(const JobId& job, int rank, int r
                                        .round = round,
                                        .timeout_ns = settings.connect_timeout_ns,
                                        .agreement = agreement_text(knobs),
+                                       .host = host_of(settings),
                                        .progress = [](std::string_view line) { log(LogLevel::warn, "bootstrap", line); }});
   if (!meeting.ok()) return std::move(meeting).status();
   const Meeting& met = meeting.value();
+  if (!met.one_host()) return several_hosts(met);
   Result<std::unique_ptr<Transport>> opened =
       open_one(transport.value(), met.segment.get(), static_cast<int>(met.context), rank, ranks, sizes.value());
   if (!opened.ok()) return std::move(opened).status();

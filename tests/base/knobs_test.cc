@@ -54,7 +54,7 @@ TEST_CASE("each knob introduces itself once") {
     CHECK_FALSE(knob.grammar.empty());
     CHECK_FALSE(knob.help.empty());
   }
-  CHECK(knobs().size() == 12);
+  CHECK(knobs().size() == 13);
 }
 
 TEST_CASE("without any source the settings are the defaults, and the table says the same") {
@@ -99,6 +99,7 @@ TEST_CASE("legal values become settings") {
                                             {"HCOMM_SLOTS", "1"},
                                             {"HCOMM_TUNER", "rules"},
                                             {"HCOMM_KERNELS", "Scalar"},
+                                            {"HCOMM_HOST_ID", "left; 2"},
                                             {"HCOMM_DEBUG", "INFO"},
                                             {"HCOMM_DEBUG_FILE", "log.%h.%p.%r"}});
   REQUIRE(reading.ok());
@@ -113,6 +114,7 @@ TEST_CASE("legal values become settings") {
   CHECK(settings.slots == 1);
   CHECK(settings.tuner == Tuner::rules);
   CHECK(settings.kernels == "scalar");
+  CHECK(settings.host_id == "left; 2");
   CHECK(settings.debug == LogLevel::info);
   CHECK(settings.debug_file == "log.%h.%p.%r");
   CHECK(reading.value().warnings.empty());

@@ -36,6 +36,23 @@ TEST_CASE("ranks meet once by a unique id, and the coordinator ends on its own")
   }
 }
 
+TEST_CASE("all ranks learn the same hosts and addresses") {
+  Served served = serve();
+  std::vector<JoinOptions> options = team(4);
+  options[1].host = options[3].host = host_id("another");
+  options[3].addresses = {{.family = Family::inet6, .port = 9, .bytes = host_id("any")}};
+  const std::vector<Outcome> outcomes = join_all(served.id, options);
+  check_all_met(outcomes);
+  for (const Outcome& outcome : outcomes) {
+    CHECK(outcome.meeting.members[3].facts.addresses == options[3].addresses);
+    CHECK(outcome.meeting.members == outcomes[0].meeting.members);
+    CHECK_FALSE(outcome.meeting.one_host());
+    CHECK(outcome.meeting.times.arrived_ns > 0);
+  }
+  CHECK(outcomes[0].meeting.local_ranks == std::vector{0, 2});
+  CHECK(outcomes[3].meeting.local_ranks == std::vector{1, 3});
+}
+
 TEST_CASE("64 ranks that come at once all meet") {
   Served served = serve();
   check_all_met(join_all(served.id, team(64)));
