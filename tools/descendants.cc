@@ -18,7 +18,7 @@
 #include <string>
 #include <string_view>
 
-#include "bootstrap/descriptor.h"
+#include "base/descriptor.h"
 
 namespace hcomm {
 namespace {

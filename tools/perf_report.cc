@@ -13,8 +13,8 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "base/descriptor.h"
 #include "base/knobs.h"
-#include "bootstrap/descriptor.h"
 
 namespace hcomm {
 namespace {

@@ -9,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/descriptor.h"
 #include "base/status.h"
-#include "bootstrap/descriptor.h"
 
 namespace hcomm {
 

@@ -7,7 +7,7 @@
 #pragma once
 
 #include "base/clock.h"
-#include "bootstrap/descriptor.h"
+#include "base/descriptor.h"
 #include "rank_process.h"
 
 namespace hcomm {

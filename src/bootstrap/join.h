@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "base/descriptor.h"
 #include "base/status.h"
-#include "bootstrap/descriptor.h"
 #include "bootstrap/job_id.h"
 #include "bootstrap/message.h"
 

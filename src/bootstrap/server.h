@@ -7,8 +7,8 @@
 #include <map>
 #include <vector>
 
+#include "base/descriptor.h"
 #include "bootstrap/coordinator.h"
-#include "bootstrap/descriptor.h"
 #include "bootstrap/ledger.h"
 #include "bootstrap/message.h"
 #include "bootstrap/socket.h"

@@ -11,8 +11,8 @@
 
 #include "base/bytes.h"
 #include "base/clock.h"
+#include "base/descriptor.h"
 #include "base/status.h"
-#include "bootstrap/descriptor.h"
 #include "bootstrap/job_id.h"
 
 namespace hcomm {

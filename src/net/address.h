@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "base/bytes.h"
-#include "base/clock.h"
 #include "base/status.h"
 
 namespace hcomm {
@@ -28,13 +27,18 @@ struct Address {
 // "10.0.0.1:60000", "[fe80::1%eth0]:60000"
 std::string text(const Address& address);
 
-// Of a number, not a name; the port is required. InvalidArgument with what is legal.
+// 169.254.0.0/16 and fe80::/10: of one cable's meaning, and of no other's.
+bool is_link_local(const Address& address);
+
+// Of a number, not a name; the port is required, and so is the interface of a link-local IPv6 address. InvalidArgument with what
+// is legal.
 Result<Address> parse_address(std::string_view text);
 
 // A name or a number and a port, "host:29500"; all addresses of it, best first. May block in the system's resolver.
 Result<std::vector<Address>> resolve(std::string_view host_and_port);
 
-// For the wire: 24 bytes, the same on all machines. The scope is this host's own business and not sent.
+// For the wire: 24 bytes, the same on all machines. The scope is this host's own business and not sent. Each address has one
+// form, no address too (zeros); whatever else comes is hcommRemoteError.
 inline constexpr std::size_t kAddressBytes = 24;
 std::array<std::byte, kAddressBytes> to_bytes(const Address& address);
 Result<Address> address_from_bytes(ConstBytes bytes);

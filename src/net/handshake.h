@@ -8,7 +8,8 @@
 //      |<---- verdict: accepted, or a refusal ----|
 //
 // All messages have fixed sizes; nothing a peer sends sizes an allocation. A refusal that comes before the proof is not
-// authenticated: it ends this connection, and says why in words, but proves nothing about the job.
+// authenticated: it ends this connection, and says why in words, but proves nothing about the job. The initiator sends its proof
+// to nobody but a holder of the secret.
 #pragma once
 
 #include <array>
@@ -18,13 +19,13 @@
 
 #include "base/bytes.h"
 #include "base/clock.h"
-#include "base/status.h"
+#include "net/mac.h"
 
 namespace hcomm {
 
 inline constexpr TimeNs kHandshakeDeadline = 2 * kSecond;  // of an acceptor: from the connection to the proof
 
-using Secret = std::array<std::byte, 32>;
+using Nonce = std::array<std::byte, 32>;
 
 enum class Purpose : std::uint8_t {
   meeting = 1,  // to the coordinator of a job (bootstrap)
@@ -58,13 +59,15 @@ class Handshake {
   enum class State : std::uint8_t {
     running,
     asks,    // acceptor: the claim is proved; answer with accept() or refuse()
-    done,    // both ends have proved themselves; what follows on the stream is the caller's
+    done,    // both ends have proved themselves and all is sent; what follows on the stream is the caller's
     failed,  // close the stream, once outgoing() is empty
   };
 
   // The nonce comes from the system's random numbers; tests pass one.
   static Handshake initiator(const Secret& secret, const Claim& claim);
+  static Handshake initiator(const Secret& secret, const Claim& claim, const Nonce& nonce);
   static Handshake acceptor(const Secret& secret);
+  static Handshake acceptor(const Secret& secret, const Nonce& nonce);
 
   // What is to be sent now; empty if nothing. sent() takes it off.
   ConstBytes outgoing() const;
@@ -83,6 +86,56 @@ class Handshake {
   const Claim& claim() const;  // acceptor: of the other end, from `asks` on
   Refusal refusal() const;     // of a failed one, by either end
   bool refused_by_peer() const;
+
+ private:
+  // What the next bytes are; what there is to do when all of them are here.
+  enum class Awaits : std::uint8_t { nothing, hello_start, hello, proof, answer, challenge, early_refusal, verdict };
+
+  Handshake(const Secret& secret, const Nonce& nonce) : secret_(secret), nonce_(nonce) {}
+  ConstBytes awaited() const;  // the message under way, as far as it is needed to go on
+  void step();
+  void read_hello_start();
+  void read_hello();
+  void read_proof();
+  void read_answer();
+  void read_challenge();
+  void read_early_refusal();
+  void read_verdict();
+  void await(Awaits what);
+  void send(ConstBytes message);
+  void turn_away(Refusal why, bool proved);
+  void fail(Refusal why, bool by_peer);
+  Code acceptor_code() const;
+  Code initiator_code() const;
+  Code verdict_code(ConstBytes header) const;
+
+  static constexpr std::size_t kHeaderBytes = 8;
+  static constexpr std::size_t kHelloStartBytes = 16;
+  static constexpr std::size_t kHelloBytes = 72;
+  static constexpr std::size_t kChallengeBytes = kHeaderBytes + sizeof(Nonce) + sizeof(Code);
+  static constexpr std::size_t kProofBytes = kHeaderBytes + sizeof(Code);
+  static constexpr std::size_t kVerdictBytes = kHeaderBytes + sizeof(Code);
+
+  Secret secret_;
+  Nonce nonce_;
+  Claim claim_;
+  State state_ = State::running;
+  Awaits awaits_ = Awaits::nothing;
+  Refusal refusal_ = Refusal::none;
+  bool refused_by_peer_ = false;
+  bool heard_ = false;
+
+  // The conversation so far; each code covers all that came before it.
+  std::array<std::byte, kHelloBytes> hello_{};
+  std::array<std::byte, kChallengeBytes> challenge_{};
+  std::array<std::byte, kProofBytes> proof_{};
+  std::array<std::byte, kVerdictBytes> verdict_{};
+  std::size_t filled_ = 0;  // of the message under way
+
+  // Two messages at most, for whoever answers has heard the one before.
+  std::array<std::byte, kHelloBytes + kProofBytes> outgoing_{};
+  std::size_t outgoing_begin_ = 0;
+  std::size_t outgoing_end_ = 0;
 };
 
 }  // namespace hcomm
