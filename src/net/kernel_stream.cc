@@ -46,20 +46,22 @@ bool is_lost_connection(int error) {
 
 }  // namespace
 
-// A connection to oneself arises when a port that nobody listens at is also the one that the system chose for this end.
+// Only a connection that was made can be reset. One to oneself arises when a port that nobody listens at is also the one that the
+// system chose for this end.
 void KernelStream::look_whether_made() const {
   const int descriptor = table_.descriptor(id_);
   error_ = descriptor < 0 ? ENOTCONN : pending_error(descriptor);
+  if (error_ == ECONNRESET) connected_ = true;
   if (error_ != 0) return;
   const Address other_end = remote_address(descriptor);
   if (other_end.family == Family::none) return;
-  connected_ = true;
-  if (other_end == local_address(descriptor)) error_ = ECONNREFUSED;
+  connected_ = other_end != local_address(descriptor);
+  if (!connected_) error_ = ECONNREFUSED;
 }
 
 bool KernelStream::connected() const {
   if (!connected_ && error_ == 0) look_whether_made();
-  return connected_ && error_ == 0;
+  return connected_;
 }
 
 IoResult KernelStream::moved_or_failed(ssize_t moved) {
@@ -70,7 +72,7 @@ IoResult KernelStream::moved_or_failed(ssize_t moved) {
 }
 
 IoResult KernelStream::read(std::span<const Bytes> parts) {
-  if (!connected()) return {error_ != 0 ? Io::failed : Io::later, 0};
+  if (!connected() || error_ != 0) return {error_ != 0 ? Io::failed : Io::later, 0};
   Vector vector;
   msghdr message = message_of(parts, vector);
   ssize_t got = 0;
@@ -81,7 +83,7 @@ IoResult KernelStream::read(std::span<const Bytes> parts) {
 }
 
 IoResult KernelStream::write(std::span<const ConstBytes> parts) {
-  if (!connected()) return {error_ != 0 ? Io::failed : Io::later, 0};
+  if (!connected() || error_ != 0) return {error_ != 0 ? Io::failed : Io::later, 0};
   Vector vector;
   const msghdr message = message_of(parts, vector);
   ssize_t put = 0;
