@@ -6,6 +6,7 @@
 #include "base/status.h"
 #include "hcomm/types.h"
 #include "schedule/problem.h"
+#include "transport/call_words.h"
 
 namespace hcomm {
 
@@ -18,6 +19,17 @@ struct CollectiveCall {
   hcommRedOp_t op = hcommSum;
   int root = 0;
 };
+
+// What other ranks must call alike. `before`: the digest of the call before it.
+constexpr CallWords words_of(const CollectiveCall& call, std::uint64_t number, std::uint64_t before) {
+  return {.collective = call.collective,
+          .dtype = call.dtype,
+          .op = reduces(call.collective) ? call.op : hcommSum,
+          .root = has_root(call.collective) ? call.root : 0,
+          .count = call.count,
+          .number = number,
+          .before = before};
+}
 
 // InvalidArgument, naming the argument, its value and what is legal. Reads no memory that the call points to.
 Status check_arguments(const CollectiveCall& call, int rank, int ranks);

@@ -2,8 +2,7 @@
 
 #include <utility>
 
-#include "comm/call_digest.h"
-#include "comm/process.h"
+#include "base/process.h"
 #include "comm/verdict_text.h"
 
 namespace hcomm {
@@ -11,6 +10,11 @@ namespace {
 
 // How long a first call waits for other threads to take their ranks over, before it is refused.
 constexpr TimeNs kDriverPatience = 2 * kSecond;
+
+const Clock& monotonic_clock() {
+  static const MonotonicClock clock;
+  return clock;
+}
 
 }  // namespace
 
@@ -20,6 +24,7 @@ Communicator::Communicator(Membership membership)
       settings_(std::move(membership.settings)),
       transport_name_(membership.transport_name),
       process_(fork_generation()),
+      clock_(membership.clock != nullptr ? *membership.clock : monotonic_clock()),
       can_map_peers_(membership.can_map_peers),
       transport_(std::move(membership.transport)),
       cache_(facts(), settings_),
@@ -124,12 +129,10 @@ Status Communicator::begin(const CollectiveCall& call) {
       bound.windowed = true;
     }
   }
-  bound.digest = call_digest(call, calls_);
-  digests_in_slots_ = uses_window(*cached.plan.shape);
-  if (transport_ != nullptr) {
-    transport_->board().set_call(rank_, call_tag(bound.digest, calls_));
-    transport_->board().set_entered(rank_, calls_ + 1);
-  }
+  guarded_ = call.collective != Collective::barrier || !uses_window(*cached.plan.shape);
+  before_ = digest_;
+  if (transport_ != nullptr) digest_ = transport_->board().set_call(rank_, own_call());
+  bound.digest = digest_;
   if (tracer_ != nullptr) tracer_->call_started(trace(hcommInProgress));
   engine_.start(bound);
   if (!engine_.running()) end(hcommSuccess);  // nothing to do
@@ -168,7 +171,7 @@ void Communicator::abort() {
   static_cast<void>(keep(Status::failure(hcommAborted, what)));
   if (transport_ == nullptr || process_ != fork_generation()) return;
   Board& board = transport_->board();
-  board.give({.reason = Reason::aborted, .culprit = rank_, .pid = board.pid(rank_), .writer = rank_});
+  board.give({.reason = Reason::aborted, .culprit = rank_, .pid = board.pid(rank_), .host = board.host(rank_), .writer = rank_});
   wake_all();
 }
 

@@ -38,6 +38,7 @@ struct Membership {
   std::unique_ptr<Transport> transport;    // null for a single rank
   std::string_view transport_name = "self";  // static
   bool can_map_peers = false;              // this rank can map its peers' windows
+  const Clock* clock = nullptr;            // borrowed; null: CLOCK_MONOTONIC
 };
 
 class Communicator {
@@ -67,6 +68,10 @@ class Communicator {
   void release();
   void queue(const CollectiveCall& call) { queued_.push_back(call); }
 
+  // Of a reserved communicator, without waiting: one turn of what is queued or running, then a look at health as after a long
+  // pause. True when nothing is left. So one thread can drive many ranks, by whatever clock.
+  Result<bool> nudge();
+
   void abort();
   hcommResult_t async_error() const;
   std::string failure_text() const;
@@ -92,18 +97,30 @@ class Communicator {
   bool busy() const {
     return engine_.running() || !engine_.failure().ok() || stranger_ >= 0 || next_queued_ < queued_.size();
   }
+  CallWords own_call() const { return words_of(current_, calls_, before_); }  // the current one
   Result<int> turn();
+  Result<int> end_failed_run();
   int advance();
   void abandon();
-  Status check_health();  // after a turn without work: verdicts, deaths, time
   void pass_time(IdleAct act, TimeNs most);
   TimeNs timeout() const;
   TimeNs next_look() const;
-  Status judge(Reason reason, int culprit);
-  Status fail(Status why);
-  void warn_late(TimeNs waited);
-  std::vector<int> late_ranks() const;
+
+  // A look at health (health.cc): verdicts, calls that do not fit, deaths, time.
+  void show_life() {
+    if (transport_ != nullptr) transport_->board().set_beat(rank_, ++beat_);
+  }
+  Status check_health();
+  Status check_time();
+  bool can_tell(Rank other);
   Rank stranger() const;
+  std::vector<Rank> late_ranks() const;
+  Rank stuck_rank(TimeNs now);
+  void warn_late(TimeNs waited);
+  Verdict about(Reason reason, Rank culprit) const;
+  Verdict mismatch_with(Rank other) const;
+  Status judge(const Verdict& verdict);
+  Status fail(Status why);
   void wake_all();
 
   // Constant after the agreement.
@@ -112,6 +129,7 @@ class Communicator {
   const Settings settings_;
   const std::string_view transport_name_;
   const std::uint32_t process_;  // the fork generation it was made in
+  const Clock& clock_;
   const bool can_map_peers_;
   IdlePolicy idle_policy_;
   bool windows_agreed_ = false;
@@ -128,10 +146,23 @@ class Communicator {
   CollectiveCall current_;
   std::uint64_t sequence_ = 0;  // of the current or next operation
   std::uint64_t calls_ = 0;     // that were begun before it, the agreement included
-  bool digests_in_slots_ = false;  // of the current operation's schedule
+  std::uint64_t before_ = 0;    // the digest of the call before the current one
+  std::uint64_t digest_ = 0;    // of the current or latest call
+  bool guarded_ = false;        // whatever the current call takes from a peer comes with the digest of the peer's call
   Rank stranger_ = kNoRank;        // who made another call than this rank, found when it had ended
-  TimeNs waiting_since_ = 0;    // 0: the clock has not been read in this operation
+  TimeNs waiting_since_ = 0;    // 0: the clock has not been read since the last progress
+  TimeNs next_inquiry_ = 0;
+  TimeNs tell_by_ = 0;          // when a mismatch is told, even if not both calls are known; 0: there is none
   bool warned_late_ = false;
+  std::uint64_t beat_ = 0;
+  struct Watch {                // of one peer
+    std::uint64_t call = 0;     // its number, and this rank's, when it was first looked at
+    std::uint64_t beat = 0;
+    std::uint64_t step = 0;
+    TimeNs since = 0;           // both stand still, and
+    int looks = 0;              // in so many looks
+  };
+  std::vector<Watch> watches_;  // [rank]
   CallInfo last_call_;
   Tracer* tracer_ = nullptr;
   std::vector<std::int64_t> agreement_;  // what is exchanged when the communicator is made

@@ -9,7 +9,6 @@ namespace hcomm {
 Engine::Engine(const Options& options)
     : options_(options),
       window_(options.transport != nullptr ? options.transport->window() : nullptr),
-      has_digest_(window_ != nullptr && StepLine::has_digest(window_->slots)),
       seen_(static_cast<std::size_t>(options.ranks), 0) {}
 
 void Engine::start(const BoundCall& call) {
@@ -157,7 +156,7 @@ void Engine::raise_step(Phase phase) {
   const std::uint64_t value = step_value(epoch_, phase);
   std::atomic<std::uint64_t>& step = window_->steps[options_.rank].step;
   HCOMM_ASSERT(step.load(std::memory_order_relaxed) < value);
-  if (phase == Phase::filled && has_digest_) {
+  if (phase == Phase::filled) {
     window_->digest(options_.rank, epoch_).store(call_.digest, std::memory_order_relaxed);
   }
   step.exchange(value, std::memory_order_seq_cst);  // before the look at who sleeps
@@ -169,11 +168,17 @@ void Engine::raise_step(Phase phase) {
 // Whether a peer that has filled its slot did so for this very call. A digest is part of the slot: it is written before the
 // step says `filled`, and stays until all who await that have finished. So a wrong call is known before a byte of it is used.
 bool Engine::same_call(const Op& op) {
-  if (op.phase != Phase::filled || op.back != 0 || !has_digest_) return true;
+  if (op.phase != Phase::filled || op.back != 0) return true;
   if (window_->digest(op.peer, epoch_).load(std::memory_order_relaxed) == call_.digest) return true;
   const std::string what = "what rank " + std::to_string(op.peer) + " has put into its slot is of another call";
   fail(Status::failure(hcommMismatch, what), op.peer);
   return false;
+}
+
+std::uint32_t Engine::signalled_by(Rank rank) const {
+  if (state_ != State::running || !uses_window(*plan_->shape)) return 0;
+  const std::uint64_t step = window_->steps[rank].step.load(std::memory_order_relaxed);
+  return step / kStepsPerEpoch == epoch_ ? static_cast<std::uint32_t>(step % kStepsPerEpoch) : 0;
 }
 
 // Once the first of a row of awaits is there, the lines of the others are fetched together; one after the other they would

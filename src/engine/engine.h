@@ -39,6 +39,9 @@ class Engine {
   const Status& failure() const { return failure_; }
   Rank culprit() const { return culprit_; }  // of the failure, or kNoRank
 
+  // The latest phase that a rank has signalled in the chunk that this one is at, counted from 1; 0: none, or no window is used.
+  std::uint32_t signalled_by(Rank rank) const;
+
   // Calls visit(peer) for each rank without which the run cannot go on now.
   template <class Visit>
   void for_each_awaited(Visit&& visit) const {
@@ -79,7 +82,6 @@ class Engine {
   // Constant after construction.
   const Options options_;
   Window* const window_;  // null where there is none
-  const bool has_digest_;  // the slots of the window have room for one
   Store shared_store_ = Store::regular;
 
   // The run.

@@ -2,6 +2,10 @@
 
 #include <sched.h>
 
+#include <algorithm>
+#include <cstring>
+
+#include "base/assert.h"
 #include "base/clock.h"
 
 namespace hcomm {
@@ -13,37 +17,64 @@ constexpr std::uint32_t kWritten = 2;
 constexpr std::uint32_t kGivenUp = 3;  // the writer died, or stood still, in the middle
 
 constexpr TimeNs kLongestWrite = 20 * kMillisecond;  // it takes a microsecond; a writer may lose its core
+constexpr int kReadings = 8;  // of a call that its rank may be writing just now
 
 constexpr Verdict kBroken = {.reason = Reason::broken};
 
-std::optional<Reason> checked_reason(std::uint32_t value) {
-  if (value == 0 || value > static_cast<std::uint32_t>(Reason::broken)) return std::nullopt;
-  return static_cast<Reason>(value);
+Verdict read_checked(const VerdictCell& cell, int ranks) {
+  VerdictWords words{};
+  for (std::size_t at = 0; at < words.size(); ++at) words[at] = cell.words[at].load(std::memory_order_relaxed);
+  return unpack(words, ranks).value_or(kBroken);
 }
 
-std::optional<Collective> checked_collective(std::uint32_t value) {
-  for (const Collective collective : kCollectives) {
-    if (static_cast<std::uint32_t>(collective) == value) return collective;
+}  // namespace
+
+HostName Board::host(int rank) const {
+  HostName host{};
+  for (std::size_t at = 0; at < 2; ++at) {
+    const std::uint64_t word = lives_[rank].host[at].load(std::memory_order_relaxed);
+    std::memcpy(&host[at * sizeof word], &word, sizeof word);
+  }
+  return host_name(text_of(host));
+}
+
+void Board::set_host(int rank, const HostName& host) {
+  for (std::size_t at = 0; at < 2; ++at) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, &host[at * sizeof word], sizeof word);
+    lives_[rank].host[at].store(word, std::memory_order_relaxed);
+  }
+}
+
+std::optional<CallWords> Board::call(int rank) const {
+  const std::uint64_t count = entered(rank);
+  return count == 0 ? std::nullopt : call(rank, count - 1);
+}
+
+std::optional<CallWords> Board::call(int rank, std::uint64_t number) const {
+  for (int reading = 0; reading < kReadings; ++reading) {
+    const std::uint64_t count = entered(rank);
+    if (number >= count || count - number > kRecentCalls) return std::nullopt;
+    if (auto found = look_up(rank, count, number)) return found;
   }
   return std::nullopt;
 }
 
-Verdict read_checked(const VerdictCell& cell, int ranks) {
-  const auto reason = checked_reason(cell.reason.load(std::memory_order_relaxed));
-  const auto collective = checked_collective(cell.collective.load(std::memory_order_relaxed));
-  const Verdict verdict = {.reason = reason.value_or(Reason::broken),
-                           .culprit = cell.culprit.load(std::memory_order_relaxed),
-                           .pid = cell.pid.load(std::memory_order_relaxed),
-                           .writer = cell.writer.load(std::memory_order_relaxed),
-                           .collective = collective.value_or(Collective::barrier),
-                           .sequence = cell.sequence.load(std::memory_order_relaxed)};
-  const auto is_rank_or_none = [ranks](std::int32_t rank) { return rank >= -1 && rank < ranks; };
-  const bool sound = reason.has_value() && collective.has_value() && is_rank_or_none(verdict.culprit) &&
-                     is_rank_or_none(verdict.writer) && verdict.pid >= 0;
-  return sound ? verdict : kBroken;
+// Each call vouches for the one before it, and the rank's digest for the latest.
+std::optional<CallWords> Board::look_up(int rank, std::uint64_t entered, std::uint64_t number) const {
+  const Life& life = lives_[rank];
+  std::uint64_t digest = life.digest.load(std::memory_order_acquire);
+  for (std::uint64_t at = entered - 1;; --at) {
+    const Life::Call& call = life.recent[at % kRecentCalls];
+    const PackedCall packed = {.kind = call.kind.load(std::memory_order_relaxed),
+                               .count = call.count.load(std::memory_order_relaxed),
+                               .number = at,
+                               .before = call.before.load(std::memory_order_relaxed)};
+    if (call_digest(packed) != digest) return std::nullopt;
+    if (at == number) return unpack(packed, ranks_);
+    digest = packed.before;
+  }
 }
-
-}  // namespace
 
 std::optional<Verdict> Board::verdict() const {
   std::uint32_t state = cell_->state.load(std::memory_order_acquire);
@@ -67,16 +98,25 @@ Verdict Board::give(const Verdict& verdict) {
   HCOMM_ASSERT(verdict.reason != Reason::none);
   std::uint32_t state = kOpen;
   if (cell_->state.compare_exchange_strong(state, kWriting, std::memory_order_acq_rel)) {
-    cell_->reason.store(static_cast<std::uint32_t>(verdict.reason), std::memory_order_relaxed);
-    cell_->culprit.store(verdict.culprit, std::memory_order_relaxed);
-    cell_->pid.store(verdict.pid, std::memory_order_relaxed);
-    cell_->writer.store(verdict.writer, std::memory_order_relaxed);
-    cell_->collective.store(static_cast<std::uint32_t>(verdict.collective), std::memory_order_relaxed);
-    cell_->sequence.store(verdict.sequence, std::memory_order_relaxed);
+    const VerdictWords words = pack(verdict);
+    for (std::size_t at = 0; at < words.size(); ++at) cell_->words[at].store(words[at], std::memory_order_relaxed);
     state = kWriting;
     cell_->state.compare_exchange_strong(state, kWritten, std::memory_order_seq_cst);
   }
   return this->verdict().value_or(kBroken);
+}
+
+std::optional<Parting> find_parting(const Board& board, int one, int other) {
+  const std::uint64_t both = std::min(board.entered(one), board.entered(other));
+  std::optional<Parting> found;
+  for (std::uint64_t back = 1; back <= std::min<std::uint64_t>(both, kRecentCalls); ++back) {
+    const auto a = board.call(one, both - back);
+    const auto b = board.call(other, both - back);
+    if (!a || !b || *a == *b) break;
+    found = Parting{*a, *b};
+    if (a->before == b->before) break;
+  }
+  return found;
 }
 
 }  // namespace hcomm

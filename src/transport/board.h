@@ -3,66 +3,50 @@
 //
 // A death is a fact about one rank; it becomes the communicator's failure only when somebody who needs that rank writes
 // the verdict. There is one verdict; the first writer wins, and every waiter returns it.
+//
+// Where ranks share no memory, each keeps a board of its own, and its transport writes into it what the others tell of
+// themselves. So whatever a rank says of itself may be set for any rank, and only grows.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <optional>
-#include <string_view>
 
-#include "base/assert.h"
 #include "base/ids.h"
-#include "hcomm/types.h"
-#include "schedule/problem.h"
+#include "transport/call_words.h"
+#include "transport/verdict.h"
 
 namespace hcomm {
-
-enum class Reason : std::uint32_t { none, died, timed_out, mismatch, aborted, broken };
-
-constexpr std::string_view name(Reason reason) {
-  switch (reason) {
-    case Reason::none:      return "none";
-    case Reason::died:      return "died";
-    case Reason::timed_out: return "timed out";
-    case Reason::mismatch:  return "mismatch";
-    case Reason::aborted:   return "aborted";
-    case Reason::broken:    return "broken";
-  }
-  unreachable();
-}
-
-struct Verdict {
-  Reason reason = Reason::none;
-  Rank culprit = kNoRank;
-  std::int32_t pid = 0;       // of the culprit, as its own /proc knows it
-  Rank writer = kNoRank;      // who gave the verdict
-  Collective collective = Collective::barrier;
-  std::uint64_t sequence = 0;  // the operation's number in the communicator, from 0
-
-  friend bool operator==(const Verdict&, const Verdict&) = default;
-};
 
 // What Life::dead says. A rank that left closed its transport in good order; for who still waits for it, it is gone, too.
 inline constexpr std::uint32_t kAlive = 0;
 inline constexpr std::uint32_t kDied = 1;
 inline constexpr std::uint32_t kLeft = 2;
 
-// One line per rank. `dead` is raised by whoever finds out.
-struct alignas(64) Life {
+inline constexpr std::size_t kRecentCalls = 3;  // that are remembered of each rank
+
+// One line per rank, written by the rank alone but for `dead`, which is raised by whoever finds out.
+struct alignas(128) Life {
+  struct Call {  // of a number that follows from its place
+    std::atomic<std::uint64_t> kind{0};
+    std::atomic<std::uint64_t> count{0};
+    std::atomic<std::uint64_t> before{0};
+  };
+
   std::atomic<std::uint32_t> dead{0};
   std::atomic<std::int32_t> pid{0};
-  std::atomic<std::uint64_t> entered{0};  // operations it has begun; says who is late. Written by the rank alone
-  std::atomic<std::uint64_t> call{0};     // tag of the latest one (comm/call_digest.h); says who made another call
+  std::atomic<std::uint64_t> entered{0};  // calls it has begun; says who is late
+  std::atomic<std::uint64_t> digest{0};   // of the latest one; says who made another call, and whether `recent` is whole
+  std::atomic<std::uint64_t> beat{0};     // grows while the rank is at work or waits inside a call
+  std::array<std::atomic<std::uint64_t>, 2> host{};  // a HostName
+  std::array<Call, kRecentCalls> recent;  // [number % kRecentCalls]
 };
+static_assert(sizeof(Life) == 128);
 
 struct VerdictCell {
   std::atomic<std::uint32_t> state{0};  // 0 open, 1 being written, 2 written, 3 its writer was given up
-  std::atomic<std::uint32_t> reason{0};
-  std::atomic<Rank> culprit{kNoRank};
-  std::atomic<std::int32_t> pid{0};
-  std::atomic<Rank> writer{kNoRank};
-  std::atomic<std::uint32_t> collective{0};
-  std::atomic<std::uint64_t> sequence{0};
+  std::array<std::atomic<std::uint64_t>, kVerdictWords> words{};
 };
 
 class Board {
@@ -76,11 +60,34 @@ class Board {
   void set_left(int rank) { end(rank, kLeft); }
   int pid(int rank) const { return lives_[rank].pid.load(std::memory_order_relaxed); }
   void set_pid(int rank, int pid) { lives_[rank].pid.store(pid, std::memory_order_relaxed); }
+  HostName host(int rank) const;
+  void set_host(int rank, const HostName& host);
 
-  std::uint64_t entered(int rank) const { return lives_[rank].entered.load(std::memory_order_relaxed); }
-  void set_entered(int rank, std::uint64_t count) { lives_[rank].entered.store(count, std::memory_order_relaxed); }
-  std::uint64_t call(int rank) const { return lives_[rank].call.load(std::memory_order_relaxed); }
-  void set_call(int rank, std::uint64_t tag) { lives_[rank].call.store(tag, std::memory_order_relaxed); }
+  // The rank begins this call, or is known to have begun it. Returns the call's digest.
+  std::uint64_t set_call(int rank, const CallWords& words) {
+    Life& life = lives_[rank];
+    Life::Call& call = life.recent[words.number % kRecentCalls];
+    const PackedCall packed = pack(words);
+    const std::uint64_t digest = call_digest(packed);
+    call.kind.store(packed.kind, std::memory_order_relaxed);
+    call.count.store(packed.count, std::memory_order_relaxed);
+    call.before.store(packed.before, std::memory_order_relaxed);
+    if (words.number < life.entered.load(std::memory_order_relaxed)) return digest;
+    life.digest.store(digest, std::memory_order_release);
+    life.entered.store(words.number + 1, std::memory_order_release);
+    return digest;
+  }
+  std::uint64_t entered(int rank) const { return lives_[rank].entered.load(std::memory_order_acquire); }
+  std::uint64_t digest(int rank) const { return lives_[rank].digest.load(std::memory_order_relaxed); }
+  // The rank's latest call, or one of the last kRecentCalls. Null if there is none, it is no longer there, or what is there
+  // does not have the digest that it should: half written, or made up.
+  std::optional<CallWords> call(int rank) const;
+  std::optional<CallWords> call(int rank, std::uint64_t number) const;
+
+  std::uint64_t beat(int rank) const { return lives_[rank].beat.load(std::memory_order_relaxed); }
+  void set_beat(int rank, std::uint64_t beat) {
+    if (beat > lives_[rank].beat.load(std::memory_order_relaxed)) lives_[rank].beat.store(beat, std::memory_order_relaxed);
+  }
 
   // One load; true is final.
   bool has_verdict() const { return cell_->state.load(std::memory_order_acquire) != 0; }
@@ -94,10 +101,20 @@ class Board {
     std::uint32_t alive = kAlive;
     lives_[rank].dead.compare_exchange_strong(alive, how, std::memory_order_acq_rel);
   }
+  std::optional<CallWords> look_up(int rank, std::uint64_t entered, std::uint64_t number) const;
 
   int ranks_ = 0;
   Life* lives_ = nullptr;  // [ranks]
   VerdictCell* cell_ = nullptr;
 };
+
+// Where two ranks' calls part: the first number at which they differ.
+struct Parting {
+  CallWords one;
+  CallWords other;
+};
+
+// Of two ranks, as far as their last calls are remembered; null if they have not parted, or nobody can say.
+std::optional<Parting> find_parting(const Board& board, int one, int other);
 
 }  // namespace hcomm

@@ -35,7 +35,6 @@ class Keeper {
 
   Status join(const LifeLine& line);
   void leave(const LifeLine& line);
-  std::uint64_t epoch() const { return epoch_.load(std::memory_order_relaxed); }
 
  private:
   Keeper();
@@ -60,7 +59,6 @@ class Keeper {
   std::atomic<std::uint32_t> control_{0};  // changes when lines_ does
   std::atomic<bool> is_stopping_{false};
   std::atomic<std::uint32_t> thread_id_{0};  // 0: not yet known; kRefused: it could not start
-  std::atomic<std::uint64_t> epoch_{1};
 };
 
 constexpr std::uint32_t kRefused = UINT32_MAX;
@@ -116,7 +114,6 @@ void Keeper::after_fork_in_child() {
   keeper.is_running_ = false;
   keeper.lines_.clear();
   keeper.pulses_.forget_all();
-  keeper.epoch_.fetch_add(1, std::memory_order_relaxed);
   after_fork_in_parent();
 }
 
@@ -245,7 +242,5 @@ void check_processes(const LifeLine& line) {
   }
   if (has_news) ring_everybody(line);
 }
-
-std::uint64_t process_epoch() { return Keeper::instance().epoch(); }
 
 }  // namespace hcomm

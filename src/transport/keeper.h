@@ -10,8 +10,6 @@
 // It blocks all signals and runs no code of the user. The child of a fork has no keeper and no ranks.
 #pragma once
 
-#include <cstdint>
-
 #include "base/status.h"
 #include "transport/board.h"
 #include "transport/pulse.h"
@@ -38,8 +36,5 @@ void leave_keeper(const LifeLine& line);
 // Marks as dead those peers whose process is gone although no keeper said so (their keeper may have been unable to). Costs a
 // system call for each peer.
 void check_processes(const LifeLine& line);
-
-// Changes in the child of a fork.
-std::uint64_t process_epoch();
 
 }  // namespace hcomm

@@ -12,8 +12,8 @@
 #include <cstring>
 #include <string>
 
+#include "base/process.h"
 #include "transport/cursor.h"
-#include "transport/keeper.h"
 
 namespace hcomm {
 namespace {
@@ -62,10 +62,10 @@ Result<int> open_regular(int peer, int peer_pid, const WindowRef& window) {
 
 }  // namespace
 
-PeerWindows::PeerWindows() : epoch_(process_epoch()) {}
+PeerWindows::PeerWindows() : process_(fork_generation()) {}
 
 PeerWindows::~PeerWindows() {
-  if (process_epoch() != epoch_) return;  // a child: not mapped here
+  if (fork_generation() != process_) return;  // a child: not mapped here
   while (!mappings_.empty()) drop(mappings_.size() - 1);
 }
 

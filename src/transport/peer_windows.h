@@ -63,7 +63,7 @@ class PeerWindows {
   std::vector<Mapping> mappings_;
   std::vector<std::size_t> latest_;  // [peer]: index of the mapping used last; a guess
   std::uint64_t uses_ = 0;
-  std::uint64_t epoch_;  // of the process that made it
+  std::uint32_t process_;  // the fork generation it was made in
 };
 
 struct PeerProcess {

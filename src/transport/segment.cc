@@ -18,7 +18,7 @@ namespace hcomm {
 namespace {
 
 constexpr std::uint64_t kMagic = 0x31676573'6d6d6f63;  // "commseg1" as a little-endian machine writes it
-constexpr std::uint64_t kVersion = 1;
+constexpr std::uint64_t kVersion = 2;
 
 // Each field holds 0 (nobody was here) or its value + 1. The first rank to come sets it, the others compare.
 struct Header {

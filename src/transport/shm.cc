@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/process.h"
 #include "transport/doorbell.h"
 #include "transport/keeper.h"
 #include "transport/shm_channel.h"
@@ -35,11 +36,11 @@ class ShmTransport final : public Transport {
         line_(life_line(context_, self)),
         sleeper_(window_.doorbells[self]),
         copy_out_(copy_out),
-        epoch_(process_epoch()),
+        process_(fork_generation()),
         channels_(static_cast<std::size_t>(window_.ranks)) {}
 
   ~ShmTransport() override {
-    if (process_epoch() != epoch_) {
+    if (fork_generation() != process_) {
       context_.forget();
       return;
     }
@@ -89,7 +90,7 @@ class ShmTransport final : public Transport {
   Sleeper sleeper_;
   TimeNs silence_ = 0;  // slept through since the last check of the processes
   CopyOut copy_out_;
-  std::uint64_t epoch_;  // of the process that made it
+  std::uint32_t process_;  // the fork generation it was made in
   std::vector<std::array<std::unique_ptr<ShmChannel>, kLanes>> channels_;  // [peer][lane]
   std::vector<ShmChannel*> made_;
 };

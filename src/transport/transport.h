@@ -31,7 +31,7 @@ struct Completion {
 
 // One direction pair to one peer on one lane. A message is the concatenation of its parts; both ends may cut it into
 // parts as they like. Empty messages are messages. The span of parts is copied; the bytes are borrowed until finished. The
-// mark says which call a message is of (comm/call_digest.h).
+// mark says which call a message is of (transport/call_words.h).
 class Channel {
  public:
   virtual ~Channel() = default;
@@ -51,6 +51,9 @@ class Transport : public Poller {
 
   // Liveness and the verdict, as all ranks of the communicator see them.
   virtual Board& board() = 0;
+
+  // Asks the peers that share no memory with this rank how they are. Their answers change the board some time later.
+  virtual void inquire() {}
 };
 
 // Wakes `rank` if it sleeps. Call after the store it waits for; that store must be seq_cst or be followed by a full fence.

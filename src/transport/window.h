@@ -17,14 +17,16 @@
 
 namespace hcomm {
 
-// One cache line, so that all of it crosses in one transfer: the step, and for each slot a digest of the call that filled it and,
-// for the smallest messages, the data itself.
+// In its first cache line, so that all of it crosses in one transfer: the step, and for each slot a digest of the call that
+// filled it and, for the smallest messages, the data itself. Where there are so many slots that their shares have no room for a
+// digest, it lies in the second line.
 struct alignas(128) StepLine {
   static constexpr std::size_t kShared = 56;  // among the slots
   static constexpr std::size_t kDigest = 8;   // of a slot's share, if it has one
 
   std::atomic<std::uint64_t> step{0};
   alignas(8) std::byte payload[kShared];
+  alignas(64) std::uint64_t digests[kMaxSlots];  // [slot]; where the shares have no room
 
   // Of each of `slots` slots; multiples of 8, may be 0.
   static constexpr std::size_t share_bytes(int slots) { return kShared / static_cast<std::size_t>(slots) / 8 * 8; }
@@ -70,6 +72,7 @@ struct Window {
     return steps[rank].payload + epoch % static_cast<std::uint64_t>(slots) * StepLine::share_bytes(slots);
   }
   std::atomic_ref<std::uint64_t> digest(int rank, std::uint64_t epoch) const {
+    if (!StepLine::has_digest(slots)) return std::atomic_ref(steps[rank].digests[epoch % static_cast<std::uint64_t>(slots)]);
     return std::atomic_ref(*reinterpret_cast<std::uint64_t*>(share(rank, epoch)));
   }
   std::byte* inline_slot(int rank, std::uint64_t epoch) const { return share(rank, epoch) + StepLine::kDigest; }

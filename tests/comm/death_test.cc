@@ -108,7 +108,7 @@ void run_trial(const Trial& trial, std::vector<double>& delays_ms) {
     delays_ms.push_back(static_cast<double>(std::strtoll(rest, &rest, 10)) / 1e6);
     REQUIRE_THAT(each.report, Catch::Contains("rank " + std::to_string(trial.victim)) &&
                                   Catch::Contains("pid " + std::to_string(notes->pid.load())) && Catch::Contains("died") &&
-                                  Catch::Contains("allreduce #"));
+                                  Catch::Contains(", allreduce(count"));
   }
 }
 

@@ -51,7 +51,8 @@ TEST_CASE("a rank that does not come is named when the time is up, and for good"
       });
       for (int rank = 0; rank < 2; ++rank) {
         INFO(transport << " " << algo);
-        CHECK_THAT(told[static_cast<std::size_t>(rank)], Catch::Contains("allreduce #1") && Catch::Contains("in time"));
+        CHECK_THAT(told[static_cast<std::size_t>(rank)],
+                   Catch::Contains("operation 1, allreduce(count 1, int32, sum)") && Catch::Contains("in time"));
       }
       CHECK_THAT(told[0] + told[1], Catch::Contains("rank 2"));
       // Who came too late learns of it, too.
@@ -234,16 +235,39 @@ TEST_CASE("a forced algorithm that is none, and other bad names, are refused whe
 }
 
 TEST_CASE("verdicts read as sentences") {
-  const Verdict died{.reason = Reason::died,
-                     .culprit = 2,
-                     .pid = 4711,
-                     .writer = 1,
-                     .collective = Collective::allreduce,
-                     .sequence = 7};
-  CHECK(verdict_text(died, 0, "broadcast #8") ==
-        "rank 2 (pid 4711) died, as rank 1 saw in allreduce #7; this is rank 0 in broadcast #8; destroy this communicator and "
-        "make a new one without rank 2");
+  const CallWords sum{.collective = Collective::allreduce, .dtype = hcommFloat32, .count = 100, .number = 8};
+  const CallWords shown{.collective = Collective::broadcast, .dtype = hcommInt8, .root = 1, .count = 5, .number = 7};
+  Verdict verdict{.reason = Reason::died, .culprit = 2, .pid = 4711, .writer = 1, .witness = 1, .culprit_call = shown,
+                  .witness_call = sum};
+  const std::string without_2 = "; destroy this communicator and make a new one without rank 2";
+  CHECK(verdict_text(verdict, 0, operation_text(sum)) ==
+        "rank 2 (pid 4711) died; its latest call is operation 6, broadcast(count 5, int8, root 1), as rank 1 saw in operation 7, "
+        "allreduce(count 100, float32, sum); this is rank 0 in operation 7, allreduce(count 100, float32, sum)" + without_2);
+  verdict.reason = Reason::timed_out;
+  verdict.host = host_name("node7");
+  verdict.culprit_call.reset();
+  verdict.late = 4;
+  verdict.more_late[0] = 3;
+  CHECK(verdict_text(verdict, 1, "a call") ==
+        "rank 2 (pid 4711 on node7), 3 and 2 more did not come in time (HCOMM_TIMEOUT, or HCOMM_CONNECT_TIMEOUT when first "
+        "meeting); this is rank 1 in a call" + without_2);
+  verdict.reason = Reason::stuck;
+  verdict.signalled = 1;
+  CHECK(verdict_text(verdict, 1, "a call") ==
+        "rank 2 (pid 4711 on node7) is stuck: it came, and has stood still for HCOMM_PEER_TIMEOUT, after its signal 'filled'; "
+        "this is rank 1 in a call" + without_2);
+  verdict = {.reason = Reason::mismatch, .culprit = 2, .writer = 1, .witness = 0, .culprit_call = sum, .witness_call = sum};
+  verdict.culprit_call->count = 101;
+  const std::string all_alike = "; all ranks must make the same calls in the same order, with the same count, type, op and root";
+  CHECK(verdict_text(verdict, 0, "a call") ==
+        "rank 2 made another call than rank 0: operation 7 is allreduce(count 100, float32, sum) on rank 0 and "
+        "allreduce(count 101, float32, sum) on rank 2, as rank 1 saw; this is rank 0 in a call" + all_alike);
+  verdict.culprit_call = shown;
+  CHECK_THAT(verdict_text(verdict, 0, "a call"), Catch::Contains("parted some calls ago; rank 0 is in operation 7, allreduce") &&
+                                                     Catch::Contains("and rank 2 in operation 6, broadcast"));
+  CHECK(operation_text({.collective = Collective::barrier, .number = 0}) == "the first meeting");
   CHECK(result_of(Reason::died) == hcommRemoteError);
+  CHECK(result_of(Reason::stuck) == hcommTimeout);
   CHECK(result_of(Reason::none) == hcommSuccess);
 }
 

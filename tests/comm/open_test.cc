@@ -156,7 +156,7 @@ TEST_CASE("one segment holds several communicators, which do not meet") {
     for (int rank = 0; rank < 2; ++rank) opened.push_back(open_one("shm", segment, context, rank, 2, sizes).value());
   }
   close(segment);
-  opened[0]->board().set_entered(0, 5);
+  opened[0]->board().set_call(0, {.number = 4});
   CHECK(opened[1]->board().entered(0) == 5);
   CHECK(opened[3]->board().entered(0) == 0);
   pass_a_message(*opened[0], *opened[1], 0, 1);

@@ -12,6 +12,7 @@
 #include <new>
 #include <thread>
 
+#include "base/process.h"
 #include "team.h"
 #include "transport/keeper.h"
 #include "transport/peer_windows.h"
@@ -159,10 +160,10 @@ TEST_CASE("the child of a fork owns nothing and harms nobody") {
   const int fd = create_segment(shm_segment_bytes(2, 2, 4096, kDefaultRingBytes, 2)).value();
   auto ranks = std::vector<std::unique_ptr<Transport>>();
   for (int rank = 0; rank < 2; ++rank) ranks.push_back(open_shm({.segment_fd = fd, .rank = rank, .ranks = 2}).value());
-  const std::uint64_t epoch = process_epoch();
+  const std::uint32_t parent = fork_generation();
   const pid_t child = fork();
   if (child == 0) {
-    int wrong = process_epoch() == epoch ? 1 : 0;
+    int wrong = fork_generation() == parent ? 1 : 0;
     ranks.clear();
     if (kChildrenMayStartThreads) {
       auto own = open_shm({.segment_fd = fd, .context = 1, .rank = 0, .ranks = 2});

@@ -1,4 +1,4 @@
-// Whether this process is still the one that made a communicator: the child of a fork owns nothing.
+// Whether this process is still the one that made something: the child of a fork owns nothing.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-#include "comm/process.h"
+#include "base/process.h"
 
 #include <catch2/catch.hpp>
 #include <sys/wait.h>
