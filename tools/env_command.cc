@@ -8,6 +8,7 @@
 
 #include "base/knobs.h"
 #include "command_line.h"
+#include "launcher_report.h"
 
 namespace hcomm {
 namespace {
@@ -40,9 +41,15 @@ void print_json(const KnobReading& reading) {
 
 void add_env_command(CLI::App& app, int& exit_code) {
   auto json = std::make_shared<bool>(false);
+  auto launcher = std::make_shared<bool>(false);
   CLI::App* const command = app.add_subcommand("env", "Print all settings with value, source and meaning");
   command->add_flag("--json", *json, "Print one JSON object");
-  command->callback([json, &exit_code] {
+  command->add_flag("--launcher", *launcher, "Print who started this process, and why that is known (exit code 1: nobody did)");
+  command->callback([json, launcher, &exit_code] {
+    if (*launcher) {
+      exit_code = report_launcher(*json);
+      return;
+    }
     const Result<KnobReading> reading = read_knobs(process_sources());
     if (!reading.ok()) throw UsageError(headline(reading.status()));
     if (*json) {

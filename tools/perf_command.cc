@@ -9,6 +9,7 @@
 #include "base/knobs.h"
 #include "bootstrap/launch.h"
 #include "comm/open.h"
+#include "kernels/combine.h"
 #include "command_line.h"
 #include "job.h"
 #include "perf_measure.h"
@@ -121,14 +122,15 @@ int run_as_rank(const PerfOptions& options) {
   return hcommCommDestroy(comm) == hcommSuccess ? code : kExitFailed;
 }
 
+// Of the launcher that started this process, as hcommCommInitEnv will see it; 0: none did.
 int launched_ranks() {
-  if (!launch_variable(kRankVariable) && !launch_variable(kJobVariable)) return 0;
-  const Result<Launch> launch = detect_launch();
-  if (!launch.ok()) throw UsageError(headline(launch.status()));
-  return launch.value().ranks;
+  const Detection detection = detect();
+  if (detection.chosen == nullptr) return 0;
+  if (!detection.launch.ok()) throw UsageError(headline(detection.launch.status()));
+  return detection.launch.value().ranks;
 }
 
-// So that a bad setting is one error of the launcher, and not one of each rank.
+// Early, so that of a job of perf's own a bad setting is one error, and not one of each rank.
 void check_settings(const PerfOptions& options) {
   const Result<KnobReading> knobs = read_knobs(process_sources());
   if (!knobs.ok()) throw UsageError(headline(knobs.status()));
@@ -136,6 +138,9 @@ void check_settings(const PerfOptions& options) {
   for (const Collective collective : options.collectives) {
     const Result<std::string_view> algorithm = requested_algorithm(settings.algo, collective);
     if (!algorithm.ok()) throw UsageError(headline(algorithm.status()));
+  }
+  if (const auto combine = find_combine(hcommInt32, hcommSum, settings.kernels); !combine.ok()) {
+    throw UsageError("HCOMM_KERNELS: " + headline(combine.status()));
   }
   const Result<std::string_view> transport = choose_transport(settings, true);
   if (!transport.ok()) throw UsageError(headline(transport.status()));
@@ -145,8 +150,8 @@ int run(const PerfWords& words, const std::vector<std::string>& command_line) {
   const int launched = launched_ranks();
   const PerfOptions options = understand(words, launched);
   if (!options.algorithm.empty()) setenv("HCOMM_ALGO", options.algorithm.c_str(), 1);  // before there is a second thread
-  if (launched > 0) return run_as_rank(options);
   check_settings(options);
+  if (launched > 0) return run_as_rank(options);
   if (!options.json_path.empty()) {
     if (const Status status = check_writable(options.json_path); !status.ok()) throw UsageError("--json: " + headline(status));
   }

@@ -90,7 +90,7 @@ Result<std::unique_ptr<Coordinator>> start_coordinator(const JobId& id, Coordina
     return Status::failure(hcommInvalidArgument,
                            std::to_string(options.ranks) + " ranks; legal are 1 to " + std::to_string(kMaxMeetingRanks));
   }
-  Result<Descriptor> listener = listen_at(id);
+  Result<Descriptor> listener = listen_at(id, options.name_until);
   if (!listener.ok()) return std::move(listener).status();
   Descriptor stop(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   if (!stop.open()) return Status::failure(hcommSystemError, std::string("cannot make an eventfd: ") + std::strerror(errno));

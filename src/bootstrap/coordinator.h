@@ -26,6 +26,7 @@ struct CoordinatorOptions {
   // For a line about strays and other things that are nobody's error; may be empty.
   std::function<void(std::string_view line)> warn;
   TimeNs hello_timeout_ns = 2 * kSecond;
+  TimeNs name_until = 0;  // how long to wait for another process to leave the meeting's name (MonotonicClock)
   TimeNs linger_ns = 10 * kSecond;  // how long an id whose meeting failed still tells late ranks why
 };
 

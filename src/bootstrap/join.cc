@@ -73,6 +73,13 @@ Status coordinator_ended() {
                          "the process that serves the meeting ended before all ranks had arrived, or this rank was refused");
 }
 
+void tell(const JoinOptions& options, TimeNs start, std::string_view news) {
+  if (!options.progress) return;
+  const std::string limit = options.timeout_ns == kNever ? "" : " of at most " + duration_text(options.timeout_ns);
+  options.progress("rank " + std::to_string(options.rank) + " has waited for " +
+                   duration_text((MonotonicClock().now() - start) / kSecond * kSecond) + limit + ": " + std::string(news));
+}
+
 // Waits for the answer, tells the user who is awaited, and gives up at the deadline.
 class Waiter {
  public:
@@ -91,18 +98,37 @@ class Waiter {
       }
       Packet packet = receive_packet(socket_, buffer_);
       if (packet.state == Received::nothing) continue;
-      if (packet.state == Received::end) return coordinator_ended();
+      if (packet.state == Received::end) return ended();
       Result<Answer> answer = parse_answer(packet.bytes);
       if (!answer.ok()) return std::move(answer).status().during("reading the coordinator's answer");
       switch (answer.value().kind) {
-        case AnswerKind::news:    tell(answer.value().text); continue;
+        case AnswerKind::news:    hear(answer.value().text); continue;
+        case AnswerKind::over:    return over(answer.value());
         case AnswerKind::refusal: return Status::failure(answer.value().code, answer.value().text);
         case AnswerKind::welcome: return welcomed(packet, answer.value());
       }
     }
   }
 
+  // This was not the meeting of ours, but one that is over.
+  bool came_too_early() const { return too_early_; }
+
  private:
+  void hear(const std::string& news) {
+    has_arrived_ = true;
+    if (!news.empty()) tell(options_, start_, news);
+  }
+
+  Status ended() {
+    too_early_ = !has_arrived_;
+    return coordinator_ended();
+  }
+
+  Status over(const Answer& answer) {
+    too_early_ = true;
+    return Status::failure(answer.code, answer.text);
+  }
+
   Result<Meeting> welcomed(Packet& packet, const Answer& answer) {
     const TimeNs arrived = clock_.now();
     Result<Meeting> meeting = enter(packet, answer, options_, self_);
@@ -118,13 +144,6 @@ class Waiter {
     send_packet(socket_, to_bytes(question));
   }
 
-  void tell(std::string_view news) {
-    if (!options_.progress) return;
-    const std::string limit = deadline_ == kNever ? "" : " of at most " + duration_text(options_.timeout_ns);
-    options_.progress("rank " + std::to_string(options_.rank) + " has waited for " +
-                      duration_text((clock_.now() - start_) / kSecond * kSecond) + limit + ": " + std::string(news));
-  }
-
   const MonotonicClock clock_;
   const Descriptor& socket_;
   const JoinOptions& options_;
@@ -133,15 +152,34 @@ class Waiter {
   const TimeNs deadline_;
   TimeNs ask_at_;
   bool gave_up_ = false;
+  bool has_arrived_ = false;  // as the coordinator said
+  bool too_early_ = false;
   std::array<std::byte, kMaxMessageBytes + 1> buffer_;
 };
 
-}  // namespace
+// A connection to whoever serves the meeting.
+Result<Descriptor> reach(const JobId& id, const JoinOptions& options, TimeNs start) {
+  const TimeNs deadline = add_saturated(start, options.timeout_ns);
+  if (options.server == Absent::is_an_error) return connect_to(id, deadline);
+  TimeNs tell_at = start;
+  for (;;) {
+    tell_at = add_saturated(tell_at, options.progress_every_ns);
+    Result<Descriptor> socket = connect_to(id, std::min(deadline, tell_at), Absent::may_come);
+    if (socket.ok() || socket.status().code() != hcommTimeout) return socket;
+    if (MonotonicClock().now() >= deadline) {
+      return Status::failure(hcommTimeout, "rank 0, which serves the meeting, did not come within " +
+                                               duration_text(options.timeout_ns) +
+                                               " (did it start, on this host and as this user? HCOMM_CONNECT_TIMEOUT sets how "
+                                               "long to wait)");
+    }
+    tell(options, start, "rank 0, which serves the meeting, has not come");
+  }
+}
 
-Result<Meeting> join(const JobId& id, const JoinOptions& options) {
-  if (Status status = check(options); !status.ok()) return status;
-  const TimeNs start = MonotonicClock().now();
-  Result<Descriptor> socket = connect_to(id, add_saturated(start, options.timeout_ns));
+// One attempt; `too_early`: another can be better.
+Result<Meeting> attempt(const JobId& id, const JoinOptions& options, TimeNs start, bool& too_early) {
+  too_early = false;
+  Result<Descriptor> socket = reach(id, options, start);
   if (!socket.ok()) return std::move(socket).status();
   if (Status status = check_coordinator(socket.value()); !status.ok()) return status;
   Facts self = own_facts();
@@ -149,8 +187,29 @@ Result<Meeting> join(const JobId& id, const JoinOptions& options) {
   self.addresses = options.addresses;
   const Hello hello{
       .round = options.round, .rank = options.rank, .ranks = options.ranks, .facts = self, .agreement = options.agreement};
-  if (send_packet(socket.value(), to_bytes(hello, id)) != Sent::yes) return coordinator_ended();
-  return Waiter(socket.value(), options, self, start).run();
+  if (send_packet(socket.value(), to_bytes(hello, id)) != Sent::yes) {
+    too_early = true;
+    return coordinator_ended();
+  }
+  Waiter waiter(socket.value(), options, self, start);
+  Result<Meeting> meeting = waiter.run();
+  too_early = waiter.came_too_early();
+  return meeting;
+}
+
+}  // namespace
+
+Result<Meeting> join(const JobId& id, const JoinOptions& options) {
+  constexpr TimeNs pause = 10 * kMillisecond;
+  if (Status status = check(options); !status.ok()) return status;
+  const TimeNs start = MonotonicClock().now();
+  for (;;) {
+    bool too_early = false;
+    Result<Meeting> meeting = attempt(id, options, start, too_early);
+    const bool in_time = MonotonicClock().now() < add_saturated(start, options.timeout_ns);
+    if (meeting.ok() || !too_early || options.server == Absent::is_an_error || !in_time) return meeting;
+    pause_for(pause);
+  }
 }
 
 }  // namespace hcomm

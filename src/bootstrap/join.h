@@ -12,6 +12,7 @@
 #include "base/status.h"
 #include "bootstrap/job_id.h"
 #include "bootstrap/message.h"
+#include "bootstrap/socket.h"
 
 namespace hcomm {
 
@@ -26,6 +27,9 @@ struct JoinOptions {
   // Told, every progress_every_ns, in one line who is awaited; may be empty. On the caller's thread.
   std::function<void(std::string_view line)> progress;
   TimeNs progress_every_ns = 5 * kSecond;
+  // Where rank 0 serves the meeting of a run: nobody may serve it yet, or still the rank 0 of a program that ran before in the
+  // same run, which this one then waits out.
+  Absent server = Absent::is_an_error;
 };
 
 // Where the time of a meeting went, on this rank.

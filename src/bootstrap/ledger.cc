@@ -3,9 +3,8 @@
 namespace hcomm {
 
 Status Ledger::has_ended(std::uint64_t number) const {
-  const auto found = ended_.find(number);
-  if (found != ended_.end() && found->second.code != hcommSuccess) {
-    return Status::failure(found->second.code, "this meeting has failed already: " + found->second.reason);
+  if (ended_badly(number)) {
+    return Status::failure(ended_.at(number).code, "this meeting has failed already: " + ended_.at(number).reason);
   }
   if (!many_rounds_) {
     return Status::failure(hcommInvalidUsage,
@@ -14,6 +13,11 @@ Status Ledger::has_ended(std::uint64_t number) const {
   return Status::failure(hcommInvalidUsage,
                          "communicator number " + std::to_string(number) +
                              " of this job was made already, by all of its ranks; this process is one too many");
+}
+
+bool Ledger::ended_badly(std::uint64_t number) const {
+  const auto found = ended_.find(number);
+  return found != ended_.end() && found->second.code != hcommSuccess;
 }
 
 Result<Round*> Ledger::find(const Hello& hello) {

@@ -26,6 +26,9 @@ class Ledger {
   Result<Round*> find(const Hello& hello);
   Round* open_round(std::uint64_t number);  // null if there is none
 
+  // This round, of a job of many, ended well.
+  bool has_met(std::uint64_t number) const { return many_rounds_ && number < floor_ && !ended_badly(number); }
+
   // Ends an open round; hcommSuccess: it met.
   void end(std::uint64_t number, hcommResult_t code, std::string_view reason);
 
@@ -40,6 +43,7 @@ class Ledger {
     std::string reason;
   };
   Status has_ended(std::uint64_t number) const;
+  bool ended_badly(std::uint64_t number) const;
 
   int ranks_;
   const bool many_rounds_;

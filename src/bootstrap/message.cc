@@ -152,7 +152,7 @@ Result<Answer> parse_answer(ConstBytes bytes) {
   answer.context = reader.number<std::uint64_t>();
   answer.text = reader.text(kMaxAnswerText);
   const bool welcome = answer.kind == AnswerKind::welcome;
-  const bool refusal = answer.kind == AnswerKind::refusal;
+  const bool refusal = answer.kind == AnswerKind::refusal || answer.kind == AnswerKind::over;
   if (!welcome && !refusal && answer.kind != AnswerKind::news) return malformed("kind " + std::to_string(kind.value()));
   if (!reader.done()) return malformed("the text of an answer");
   if (refusal ? !known_code(code) : code != hcommSuccess) return malformed("code " + std::to_string(code));

@@ -44,10 +44,11 @@ struct Ask {
   TimeNs timeout_ns = 0;  // how long the asker was ready to wait
 };
 
-enum class AnswerKind : std::uint32_t { news = 4, refusal = 5, welcome = 6 };
+// Empty news: this rank has arrived. Over: a refusal, because all ranks have met already.
+enum class AnswerKind : std::uint32_t { news = 4, refusal = 5, welcome = 6, over = 7 };
 struct Answer {
   AnswerKind kind = AnswerKind::news;
-  hcommResult_t code = hcommSuccess;  // of a refusal
+  hcommResult_t code = hcommSuccess;  // of a refusal, also of one that is over
   std::int32_t ranks = 0;             // of a welcome
   std::uint64_t context = 0;          // of a welcome
   std::string text;                   // cut at kMaxAnswerText

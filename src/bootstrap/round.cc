@@ -133,8 +133,8 @@ std::vector<Member> Round::members() const {
 
 std::vector<int> Round::connections() const {
   std::vector<int> connections;
-  for (const std::optional<Arrival>& arrival : arrivals_) {
-    if (arrival.has_value()) connections.push_back(arrival->connection);
+  for (auto arrival = arrivals_.rbegin(); arrival != arrivals_.rend(); ++arrival) {
+    if (arrival->has_value()) connections.push_back((*arrival)->connection);
   }
   return connections;
 }

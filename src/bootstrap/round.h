@@ -44,7 +44,8 @@ class Round {
   Status left(int rank) const;
 
   std::vector<Member> members() const;     // of a complete round
-  std::vector<int> connections() const;    // of all that arrived
+  // Of all that arrived, rank 0's last: it may be the serving process itself, which may end as soon as it has its answer.
+  std::vector<int> connections() const;
 
  private:
   Admission check_agreement(const Hello& hello) const;

@@ -130,7 +130,9 @@ void Server::hear_greeting(int name, ConstBytes packet, TimeNs now) {
 void Server::hear_hello(int name, const Hello& hello, TimeNs now) {
   Connection& connection = connections_.at(name);
   const Result<Round*> round = ledger_.find(hello);
-  if (!round.ok()) return refuse(connection, round.status(), now);
+  if (!round.ok()) {
+    return refuse(connection, round.status(), now, ledger_.has_met(hello.round) ? AnswerKind::over : AnswerKind::refusal);
+  }
   const Admission admission = round.value()->admit(hello, connection.visible_pid, name);
   if (!admission.status.ok()) {
     refuse(connection, admission.status, now);
@@ -142,7 +144,8 @@ void Server::hear_hello(int name, const Hello& hello, TimeNs now) {
   connection.deadline = kNever;
   connection.round = hello.round;
   connection.rank = hello.rank;
-  if (round.value()->complete()) complete_round(hello.round, now);
+  if (round.value()->complete()) return complete_round(hello.round, now);
+  if (options_.many_rounds) send_packet(connection.socket, to_bytes(Answer{}));
 }
 
 void Server::hear_ask(int name, ConstBytes packet, TimeNs now) {
@@ -170,9 +173,9 @@ void Server::lose(int name, TimeNs now) {
   connections_.erase(found);
 }
 
-void Server::refuse(Connection& connection, const Status& why, TimeNs now) {
+void Server::refuse(Connection& connection, const Status& why, TimeNs now, AnswerKind kind) {
   if (connection.stage == Stage::greeting) --greeting_;
-  const Answer answer{.kind = AnswerKind::refusal, .code = why.code(), .text = headline(why)};
+  const Answer answer{.kind = kind, .code = why.code(), .text = headline(why)};
   send_packet(connection.socket, to_bytes(answer));
   connection.stage = Stage::leaving;
   connection.deadline = now + kLeaveWithin;

@@ -56,7 +56,7 @@ class Server {
   void hear_hello(int name, const Hello& hello, TimeNs now);
   void hear_ask(int name, ConstBytes packet, TimeNs now);
   void lose(int name, TimeNs now);
-  void refuse(Connection& connection, const Status& why, TimeNs now);
+  void refuse(Connection& connection, const Status& why, TimeNs now, AnswerKind kind = AnswerKind::refusal);
   void end_round(std::uint64_t number, const Status& why, TimeNs now);
   void complete_round(std::uint64_t number, TimeNs now);
   Status prepare_segment(int ranks);

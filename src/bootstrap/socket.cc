@@ -17,6 +17,7 @@ namespace hcomm {
 namespace {
 
 constexpr int kBacklog = 4096;  // the kernel cuts it to net.core.somaxconn; a full one is retried
+constexpr TimeNs kAskAgain = 5 * kMillisecond;
 constexpr int kSeals = F_SEAL_WRITE | F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_SEAL;
 
 Status refused_by_system(std::string_view what, int error) {
@@ -52,11 +53,6 @@ Result<Descriptor> make_socket() {
   return made;
 }
 
-void pause_for(TimeNs duration) {
-  const timespec time{duration / kSecond, duration % kSecond};
-  ppoll(nullptr, 0, &time, nullptr);
-}
-
 void take_descriptors(msghdr& message, Packet& packet) {
   std::size_t taken = 0;
   for (cmsghdr* part = CMSG_FIRSTHDR(&message); part != nullptr; part = CMSG_NXTHDR(&message, part)) {
@@ -74,34 +70,47 @@ void take_descriptors(msghdr& message, Packet& packet) {
 
 }  // namespace
 
-Result<Descriptor> listen_at(const JobId& id) {
+Result<Descriptor> listen_at(const JobId& id, TimeNs deadline) {
   Result<Descriptor> made = make_socket();
   if (!made.ok()) return std::move(made).status();
   const Address address = address_of(id);
-  if (bind(made.value().get(), reinterpret_cast<const sockaddr*>(&address.name), address.bytes) != 0) {
-    return refused_by_system("cannot bind the meeting's Unix socket", errno);
+  const MonotonicClock clock;
+  while (bind(made.value().get(), reinterpret_cast<const sockaddr*>(&address.name), address.bytes) != 0) {
+    if (errno != EADDRINUSE || clock.now() >= deadline) {
+      return refused_by_system("cannot bind the meeting's Unix socket", errno);
+    }
+    pause_for(kAskAgain);
   }
   if (listen(made.value().get(), kBacklog) != 0) return refused_by_system("cannot listen at the meeting's Unix socket", errno);
   return made;
 }
 
-Result<Descriptor> connect_to(const JobId& id, TimeNs deadline) {
+Result<Descriptor> connect_to(const JobId& id, TimeNs deadline, Absent absent) {
   Result<Descriptor> made = make_socket();
   if (!made.ok()) return std::move(made).status();
   const Address address = address_of(id);
   const MonotonicClock clock;
   while (connect(made.value().get(), reinterpret_cast<const sockaddr*>(&address.name), address.bytes) != 0) {
-    if (errno == ECONNREFUSED) {
+    const int error = errno;
+    const bool nobody = error == ECONNREFUSED;
+    if (nobody && absent == Absent::is_an_error) {
       return Status::failure(
           hcommRemoteError,
           "nobody serves this id here: its communicator was made already (an id serves once), the process that "
           "made the id has ended, or that process is on another host or in another network namespace");
     }
-    if (errno != EAGAIN && errno != EINTR) return refused_by_system("cannot connect to the meeting", errno);
-    if (clock.now() >= deadline) return Status::failure(hcommTimeout, "the meeting accepted no connection in time");
-    if (errno == EAGAIN) pause_for(5 * kMillisecond);
+    if (!nobody && error != EAGAIN && error != EINTR) return refused_by_system("cannot connect to the meeting", error);
+    if (clock.now() >= deadline) {
+      return Status::failure(hcommTimeout, nobody ? "nobody served the meeting" : "the meeting accepted no connection in time");
+    }
+    if (error != EINTR) pause_for(kAskAgain);
   }
   return made;
+}
+
+void pause_for(TimeNs duration) {
+  const timespec time{duration / kSecond, duration % kSecond};
+  ppoll(nullptr, 0, &time, nullptr);
 }
 
 std::optional<SocketPeer> peer_process(const Descriptor& socket) {

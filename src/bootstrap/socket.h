@@ -17,10 +17,17 @@
 
 namespace hcomm {
 
-Result<Descriptor> listen_at(const JobId& id);
+// What it means that nobody serves a meeting.
+enum class Absent : unsigned char { is_an_error, may_come };
 
-// Waits for a full backlog until `deadline`. A name that nobody listens at is an error at once: an id is made after its socket.
-Result<Descriptor> connect_to(const JobId& id, TimeNs deadline);
+// Waits for another process to leave the name until `deadline`.
+Result<Descriptor> listen_at(const JobId& id, TimeNs deadline = 0);
+
+// Waits for a full backlog until `deadline`. A name that nobody listens at is an error at once, for an id is made after its
+// socket, or one when nobody has come by the deadline.
+Result<Descriptor> connect_to(const JobId& id, TimeNs deadline, Absent absent = Absent::is_an_error);
+
+void pause_for(TimeNs duration);
 
 // The other end as the kernel knows it: of an accepted connection who connected, of a made one who listens.
 struct SocketPeer {

@@ -2,6 +2,7 @@
 
 #include <pthread.h>
 
+#include <algorithm>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -15,7 +16,9 @@ namespace {
 
 struct Served {
   std::mutex mutex;
-  std::vector<std::unique_ptr<Coordinator>> meetings;  // guarded by mutex
+  // guarded by mutex
+  std::vector<std::unique_ptr<Coordinator>> meetings;
+  std::vector<JobId> runs;  // whose meetings are among them, or just being started
 };
 
 // Never destroyed: a meeting may still be served while the process exits.
@@ -32,15 +35,18 @@ void in_child() {
     static_cast<void>(meeting.release());
   }
   served().meetings.clear();
+  served().runs.clear();
   served().mutex.unlock();
 }
 
-}  // namespace
+CoordinatorOptions options_of(const Settings& settings) {
+  return {.make_segment = [settings](int ranks) { return make_segment(ranks, settings); },
+          .warn = [](std::string_view line) { log(LogLevel::warn, "bootstrap", line); }};
+}
 
-Status serve(const JobId& job, const Settings& settings) {
+Status start(const JobId& job, CoordinatorOptions options) {
   [[maybe_unused]] static const int registered = pthread_atfork(before_fork, after_fork, in_child);
-  auto started = start_coordinator(job, {.make_segment = [settings](int ranks) { return make_segment(ranks, settings); },
-                                         .warn = [](std::string_view line) { log(LogLevel::warn, "bootstrap", line); }});
+  auto started = start_coordinator(job, std::move(options));
   if (!started.ok()) return std::move(started).status();
   Served& all = served();
   const std::lock_guard lock(all.mutex);
@@ -48,5 +54,32 @@ Status serve(const JobId& job, const Settings& settings) {
   all.meetings.push_back(std::move(started).value());
   return {};
 }
+
+// False if the run is there already.
+bool claim(const JobId& run) {
+  Served& all = served();
+  const std::lock_guard lock(all.mutex);
+  if (std::ranges::find(all.runs, run) != all.runs.end()) return false;
+  all.runs.push_back(run);
+  return true;
+}
+
+}  // namespace
+
+Status serve_run(const JobId& run, int ranks, const Settings& settings, TimeNs deadline) {
+  if (!claim(run)) return {};
+  CoordinatorOptions options = options_of(settings);
+  options.ranks = ranks;
+  options.many_rounds = true;
+  options.name_until = deadline;
+  Status status = start(run, std::move(options));
+  if (status.ok()) return status;
+  Served& all = served();
+  const std::lock_guard lock(all.mutex);
+  std::erase(all.runs, run);
+  return std::move(status).during("serving the meeting of this run, as its rank 0");
+}
+
+Status serve(const JobId& job, const Settings& settings) { return start(job, options_of(settings)); }
 
 }  // namespace hcomm

@@ -81,7 +81,7 @@ Status several_hosts(const Meeting& meeting) {
 }
 
 Result<std::unique_ptr<Communicator>> join_job(const JobId& job, int rank, int ranks, std::uint64_t round,
-                                               const KnobReading& knobs) {
+                                               const KnobReading& knobs, Absent server = Absent::is_an_error) {
   const Settings& settings = knobs.settings;
   Result<std::string_view> transport = choose_transport(settings, true);
   if (!transport.ok()) return std::move(transport).status();
@@ -93,7 +93,8 @@ Result<std::unique_ptr<Communicator>> join_job(const JobId& job, int rank, int r
                                        .timeout_ns = settings.connect_timeout_ns,
                                        .agreement = agreement_text(knobs),
                                        .host = host_of(settings),
-                                       .progress = [](std::string_view line) { log(LogLevel::warn, "bootstrap", line); }});
+                                       .progress = [](std::string_view line) { log(LogLevel::warn, "bootstrap", line); },
+                                       .server = server});
   if (!meeting.ok()) return std::move(meeting).status();
   const Meeting& met = meeting.value();
   if (!met.one_host()) return several_hosts(met);
@@ -201,17 +202,37 @@ Result<std::unique_ptr<Communicator>> init_rank(int ranks, const hcommUniqueId& 
   return init_rank_with(ranks, id, rank, {.settings = settings, .values = {}, .warnings = {}});
 }
 
-Result<std::unique_ptr<Communicator>> init_env() {
-  Result<Launch> launch = detect_launch();
-  if (!launch.ok()) return std::move(launch).status();
-  const auto& [rank, ranks, job] = launch.value();
-  if (Status status = check_membership(rank, ranks, kMaxShmRanks); !status.ok()) return status;
-  Result<KnobReading> knobs = read_process_knobs(rank);
-  if (!knobs.ok()) return std::move(knobs).status();
-  if (Status status = check_names(knobs.value().settings); !status.ok()) return status;
-  if (ranks == 1) return alone(knobs.value().settings);
+namespace {
+
+Result<std::unique_ptr<Communicator>> join_run(const Launch& launch, const KnobReading& knobs) {
+  if (!launch.one_host) {
+    return Status::failure(hcommInvalidUsage, "the ranks are on several hosts, and this version joins those of one host alone");
+  }
+  const TimeNs deadline = add_saturated(MonotonicClock().now(), knobs.settings.connect_timeout_ns);
+  if (launch.serves) {
+    if (Status status = serve_run(launch.job, launch.ranks, knobs.settings, deadline); !status.ok()) return status;
+  }
   static std::atomic<std::uint64_t> round{0};  // the how-manyth communicator of the launcher's job this is
-  return join_job(job, rank, ranks, round++, knobs.value());
+  const Absent server = launch.named_by == kJobVariable ? Absent::is_an_error : Absent::may_come;
+  return join_job(launch.job, launch.rank, launch.ranks, round++, knobs, server);
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Communicator>> init_env() {
+  Detection detection = detect();
+  if (!detection.launch.ok()) return std::move(detection.launch).status();
+  const Launch& launch = detection.launch.value();
+  if (Status status = check_membership(launch.rank, launch.ranks, kMaxShmRanks); !status.ok()) return status;
+  Result<KnobReading> knobs = read_process_knobs(launch.rank);
+  if (!knobs.ok()) return std::move(knobs).status();
+  for (const std::string& remark : detection.remarks) log(LogLevel::info, "bootstrap", remark);
+  if (Status status = check_names(knobs.value().settings); !status.ok()) return status;
+  if (launch.ranks == 1) return alone(knobs.value().settings);
+  Result<std::unique_ptr<Communicator>> made = join_run(launch, knobs.value());
+  if (made.ok()) return made;
+  return std::move(made).status().during("joining as rank " + std::to_string(launch.rank) + " of " +
+                                         std::to_string(launch.ranks) + ", as " + launch.launcher + " says (" + launch.by + ")");
 }
 
 }  // namespace hcomm

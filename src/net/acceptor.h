@@ -16,7 +16,6 @@
 #include <string>
 #include <string_view>
 
-#include "base/parse_network.h"
 #include "net/greeting.h"
 #include "net/handshake.h"
 #include "net/network.h"
@@ -40,7 +39,6 @@ struct AcceptorLimits {
   std::size_t most = 128;
   TimeNs deadline = kHandshakeDeadline;
   TimeNs grace = 100 * kMillisecond;
-  PortRange ports;  // where it may listen, if the address has no port
 };
 
 inline constexpr TimeNs kReportInterval = 10 * kSecond;

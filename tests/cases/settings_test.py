@@ -27,7 +27,10 @@ class Launch(CasesTest):
             ({"HCOMM_RANK": "2", "HCOMM_SIZE": "2", "HCOMM_JOB": JOB}, ["HCOMM_RANK", "HCOMM_SIZE", "2"]),
             ({"HCOMM_RANK": "0", "HCOMM_SIZE": "1"}, ["HCOMM_JOB"]),
             ({"HCOMM_RANK": "0", "HCOMM_SIZE": "2", "HCOMM_JOB": "xyz"}, ["HCOMM_JOB"]),
-            ({"WORLD_SIZE": "2", "RANK": "0"}, ["WORLD_SIZE"]),
+            ({"WORLD_SIZE": "2", "RANK": "0"}, ["WORLD_SIZE", "MASTER_ADDR"]),
+            ({"WORLD_SIZE": "two", "RANK": "0", "MASTER_ADDR": "h", "MASTER_PORT": "1"}, ["WORLD_SIZE", "'two'"]),
+            ({"WORLD_SIZE": "0", "RANK": "0", "MASTER_ADDR": "h", "MASTER_PORT": "1"}, ["WORLD_SIZE", "'0'"]),
+            ({"WORLD_SIZE": "", "RANK": "0", "MASTER_ADDR": "h", "MASTER_PORT": "1"}, ["WORLD_SIZE"]),
             ({"WORLD_SIZE": "2", "RANK": "0", "HCOMM_SIZE": "3"}, ["HCOMM_SIZE", "HCOMM_RANK"]),
         ]
         for environment, words in table:
