@@ -23,6 +23,8 @@ constexpr std::string_view kBlanks = " \t\r";
 constexpr std::array<std::string_view, 5> kLevelWords = {name(LogLevel::none), name(LogLevel::error), name(LogLevel::warn),
                                                          name(LogLevel::info), name(LogLevel::trace)};
 constexpr std::array<std::string_view, 2> kTunerWords = {name(Tuner::model), name(Tuner::rules)};
+constexpr std::array<std::string_view, 3> kFamilyWords = {name(SocketFamily::inet), name(SocketFamily::inet6),
+                                                          name(SocketFamily::both)};
 constexpr std::array<std::string_view, 5> kKernelWords = {"scalar", "sse4", "avx2", "avx512", "neon"};
 
 // Facts that the launcher tells its ranks.
@@ -92,6 +94,18 @@ bool read_transport(std::string_view text, Settings& settings) {
   return in_name;
 }
 
+bool read_port_range(std::string_view text, Settings& settings) {
+  const Result<PortRange> parsed = parse_port_range(text);
+  if (parsed.ok()) settings.port_range = parsed.value();
+  return parsed.ok();
+}
+
+bool read_interface_names(std::string_view text, Settings& settings) {
+  const bool legal = parse_name_filter(text).ok();
+  if (legal) settings.socket_ifname = text;
+  return legal;
+}
+
 std::string unless_zero(std::size_t number) { return number == 0 ? std::string() : std::to_string(number); }
 
 constexpr std::string_view kDurationGrammar = "seconds, or a number with s, ms or us, such as 30, 1.5s, 500ms; 0 is never";
@@ -135,6 +149,18 @@ constexpr auto kRows = std::to_array<Row>({
      kKernelWords},
     {{"HCOMM_HOST_ID", "any text", "", "ranks with the same text share memory, others do not; found out if empty", false},
      [](std::string_view text, Settings& settings) { return settings.host_id = text, true; },
+     nullptr},
+    {{"HCOMM_SOCKET_IFNAME", "beginnings of names with commas, such as eth,enp; after = whole names; after ^ those not wanted",
+      "", "which interfaces may be used between hosts; all of them, the best first, if empty", false},
+     read_interface_names,
+     nullptr},
+    {{"HCOMM_SOCKET_FAMILY", "inet, inet6 or both", "both", "which addresses may be used between hosts: IPv4, IPv6", false},
+     [](std::string_view text, Settings& settings) { return read_word(text, kFamilyWords, settings.socket_family); },
+     nullptr,
+     kFamilyWords},
+    {{"HCOMM_PORT_RANGE", "auto, or two ports from 1 to 65535, such as 60000-60100", "auto",
+      "at which ports ranks listen between hosts", false},
+     read_port_range,
      nullptr},
     {{"HCOMM_DEBUG", "none, error, warn, info or trace", "warn", "what is written to the log", false},
      [](std::string_view text, Settings& settings) { return read_word(text, kLevelWords, settings.debug); },

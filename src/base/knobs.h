@@ -20,6 +20,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/parse.h"
+#include "base/parse_network.h"
 #include "base/status.h"
 
 namespace hcomm {
@@ -30,6 +31,17 @@ constexpr std::string_view name(Tuner tuner) {
   switch (tuner) {
     case Tuner::model: return "model";
     case Tuner::rules: return "rules";
+  }
+  unreachable();
+}
+
+enum class SocketFamily : std::uint8_t { inet, inet6, both };
+
+constexpr std::string_view name(SocketFamily family) {
+  switch (family) {
+    case SocketFamily::inet:  return "inet";
+    case SocketFamily::inet6: return "inet6";
+    case SocketFamily::both:  return "both";
   }
   unreachable();
 }
@@ -53,6 +65,9 @@ struct Settings {
   std::string kernels;                     // HCOMM_KERNELS: "" the best that runs here
   LogLevel debug = LogLevel::warn;         // HCOMM_DEBUG
   std::string host_id;                     // HCOMM_HOST_ID: "" found out
+  std::string socket_ifname;               // HCOMM_SOCKET_IFNAME: "" all; see NameFilter
+  SocketFamily socket_family = SocketFamily::both;  // HCOMM_SOCKET_FAMILY
+  PortRange port_range;                    // HCOMM_PORT_RANGE
   std::string debug_file;                  // HCOMM_DEBUG_FILE: pattern with %h %p %r; "" is standard error
 };
 

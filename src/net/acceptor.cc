@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "net/interfaces.h"
+
 namespace hcomm {
 
 // One that has connected and is to prove itself.
@@ -27,7 +29,7 @@ Result<std::unique_ptr<Acceptor>> Acceptor::listen(Network& network, const Addre
                                                    const AcceptorLimits& limits) {
   HCOMM_ASSERT(limits.most > 0);
   std::unique_ptr<Acceptor> acceptor(new Acceptor(network, secret, host, limits));
-  Result<std::unique_ptr<Listener>> listener = network.listen(at, acceptor->door_);
+  Result<std::unique_ptr<Listener>> listener = listen_in_range(network, at, limits.ports, acceptor->door_);
   if (!listener.ok()) return std::move(listener).status();
   acceptor->listener_ = std::move(listener).value();
   return acceptor;

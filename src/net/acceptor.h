@@ -16,6 +16,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/parse_network.h"
 #include "net/greeting.h"
 #include "net/handshake.h"
 #include "net/network.h"
@@ -39,6 +40,7 @@ struct AcceptorLimits {
   std::size_t most = 128;
   TimeNs deadline = kHandshakeDeadline;
   TimeNs grace = 100 * kMillisecond;
+  PortRange ports;  // where it may listen, if the address has no port
 };
 
 inline constexpr TimeNs kReportInterval = 10 * kSecond;

@@ -75,22 +75,27 @@ Status not_found(std::string_view text, int error) {
 }  // namespace
 
 std::string text(const Address& address) {
+  const std::string number = number_text(address);
+  switch (address.family) {
+    case Family::none: return number;
+    case Family::inet: return number + ":" + std::to_string(address.port);
+    case Family::inet6: return "[" + number + "]:" + std::to_string(address.port);
+  }
+  unreachable();
+}
+
+std::string number_text(const Address& address) {
   std::array<char, INET6_ADDRSTRLEN> number{};
   switch (address.family) {
     case Family::none: return "no address";
-    case Family::inet:
-      inet_ntop(AF_INET, address.bytes.data(), number.data(), number.size());
-      return std::string(number.data()) + ":" + std::to_string(address.port);
+    case Family::inet: return inet_ntop(AF_INET, address.bytes.data(), number.data(), number.size());
     case Family::inet6: break;
   }
   inet_ntop(AF_INET6, address.bytes.data(), number.data(), number.size());
-  std::string scope;
-  if (address.scope != 0) {
-    std::array<char, IF_NAMESIZE> name{};
-    scope = if_indextoname(address.scope, name.data()) != nullptr ? name.data() : std::to_string(address.scope);
-    scope.insert(0, "%");
-  }
-  return "[" + std::string(number.data()) + scope + "]:" + std::to_string(address.port);
+  if (address.scope == 0) return number.data();
+  std::array<char, IF_NAMESIZE> name{};
+  const bool named = if_indextoname(address.scope, name.data()) != nullptr;
+  return number.data() + ("%" + (named ? std::string(name.data()) : std::to_string(address.scope)));
 }
 
 bool is_link_local(const Address& address) {

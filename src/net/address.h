@@ -26,6 +26,7 @@ struct Address {
 
 // "10.0.0.1:60000", "[fe80::1%eth0]:60000"
 std::string text(const Address& address);
+std::string number_text(const Address& address);  // without the port: "10.0.0.1", "fe80::1%eth0"
 
 // 169.254.0.0/16 and fe80::/10: of one cable's meaning, and of no other's.
 bool is_link_local(const Address& address);

@@ -54,7 +54,7 @@ TEST_CASE("each knob introduces itself once") {
     CHECK_FALSE(knob.grammar.empty());
     CHECK_FALSE(knob.help.empty());
   }
-  CHECK(knobs().size() == 13);
+  CHECK(knobs().size() == 16);
 }
 
 TEST_CASE("without any source the settings are the defaults, and the table says the same") {
@@ -100,6 +100,9 @@ TEST_CASE("legal values become settings") {
                                             {"HCOMM_TUNER", "rules"},
                                             {"HCOMM_KERNELS", "Scalar"},
                                             {"HCOMM_HOST_ID", "left; 2"},
+                                            {"HCOMM_SOCKET_IFNAME", "^=eth0,lo"},
+                                            {"HCOMM_SOCKET_FAMILY", "INET6"},
+                                            {"HCOMM_PORT_RANGE", "60000-60100"},
                                             {"HCOMM_DEBUG", "INFO"},
                                             {"HCOMM_DEBUG_FILE", "log.%h.%p.%r"}});
   REQUIRE(reading.ok());
@@ -115,6 +118,9 @@ TEST_CASE("legal values become settings") {
   CHECK(settings.tuner == Tuner::rules);
   CHECK(settings.kernels == "scalar");
   CHECK(settings.host_id == "left; 2");
+  CHECK(settings.socket_ifname == "^=eth0,lo");
+  CHECK(settings.socket_family == SocketFamily::inet6);
+  CHECK(settings.port_range == PortRange{60000, 60100});
   CHECK(settings.debug == LogLevel::info);
   CHECK(settings.debug_file == "log.%h.%p.%r");
   CHECK(reading.value().warnings.empty());
@@ -151,6 +157,10 @@ TEST_CASE("bad values are refused with name, value, place and what is legal") {
       {"HCOMM_TUNER", "modle", "did you mean model?"},
       {"HCOMM_KERNELS", "avx", "did you mean avx2?"},
       {"HCOMM_KERNELS", "mmx", "scalar, sse4, avx2, avx512 or neon"},
+      {"HCOMM_SOCKET_IFNAME", "lo,", "after ^ those not wanted"},
+      {"HCOMM_SOCKET_FAMILY", "ipv4", "inet, inet6 or both"},
+      {"HCOMM_SOCKET_FAMILY", "inet7", "did you mean inet"},
+      {"HCOMM_PORT_RANGE", "60000", "such as 60000-60100"},
       {"HCOMM_DEBUG", "wran", "did you mean warn?"},
       {"HCOMM_DEBUG", "3", "none, error, warn, info or trace"},
       {"HCOMM_TRANSPORT", "shm,", "shm,loopback"},
