@@ -1,19 +1,17 @@
 #include "bootstrap/coordinator.h"
 
-#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
-#include <sys/eventfd.h>
 
 #include <algorithm>
 #include <atomic>
-#include <cerrno>
-#include <cstring>
 #include <string>
 #include <system_error>
 #include <thread>
 
 #include "bootstrap/server.h"
+#include "bootstrap/tcp_door.h"
+#include "bootstrap/unix_door.h"
 
 namespace hcomm {
 namespace {
@@ -23,14 +21,28 @@ constexpr TimeNs kLongestSleep = 60 * kSecond;
 
 class ThreadedCoordinator final : public Coordinator {
  public:
-  ThreadedCoordinator(const JobId& id, Descriptor listener, Descriptor stop, CoordinatorOptions options)
-      : stop_(std::move(stop)), server_(id, std::move(listener), std::move(options)) {}
+  ThreadedCoordinator(const JobId& id, CoordinatorOptions options, std::unique_ptr<KernelNetwork> network)
+      : network_(std::move(network)), server_(id, std::move(options)) {}
 
   ~ThreadedCoordinator() override {
     if (!thread_.joinable()) return;
     stopping_.store(true);
-    eventfd_write(stop_.get(), 1);
+    network_->wake();
     thread_.join();
+  }
+
+  Status open_doors(const JobId& id, const CoordinatorOptions& options) {
+    Result<Descriptor> listener = listen_at(id, options.name_until);
+    if (!listener.ok()) return std::move(listener).status();
+    Result<std::unique_ptr<UnixDoor>> here = UnixDoor::open(*network_, std::move(listener).value(), options.warn);
+    if (!here.ok()) return std::move(here).status();
+    unix_door_ = std::move(here).value();
+    if (options.listen_at.empty()) return {};
+    Result<std::unique_ptr<TcpDoor>> elsewhere = TcpDoor::open(*network_, id, 0, options.listen_at, options.warn);
+    if (!elsewhere.ok()) return std::move(elsewhere).status().during("listening for ranks of other hosts");
+    tcp_door_ = std::move(elsewhere).value();
+    addresses_ = tcp_door_->addresses();
+    return {};
   }
 
   Status start() {
@@ -49,34 +61,53 @@ class ThreadedCoordinator final : public Coordinator {
   }
 
   bool finished() const override { return finished_.load(std::memory_order_acquire); }
+  std::vector<Address> addresses() const override { return addresses_; }
 
   void abandon_in_child() override {
-    stop_.reset();
-    server_.close_all();
+    network_->close_all_in_child();
+    if (unix_door_ != nullptr) unix_door_->close_in_child();
+    server_.close_in_child();
   }
 
  private:
   void run() {
     pthread_setname_np(pthread_self(), "hcomm-meet");
-    const MonotonicClock clock;
-    std::vector<pollfd> items;
+    const Clock& clock = network_->clock();
     while (!stopping_.load() && !server_.finished(clock.now())) {
-      items.clear();
-      server_.list_descriptors(items);
-      items.push_back({stop_.get(), POLLIN, 0});
-      const TimeNs left = std::clamp(server_.next_deadline() - clock.now(), kShortestSleep, kLongestSleep);
-      const timespec time{left / kSecond, left % kSecond};
-      if (ppoll(items.data(), items.size(), &time, nullptr) < 0) {
-        for (pollfd& item : items) item.revents = 0;  // no memory: only look at the deadlines
-      }
-      server_.turn(items, clock.now());
+      network_->wait(std::clamp(next_deadline() - clock.now(), kShortestSleep, kLongestSleep));
+      network_->dispatch();
+      unix_door_->let_in(server_, clock.now());
+      if (tcp_door_ != nullptr) let_in_from_network(clock.now());
+      server_.turn(clock.now());
     }
     server_.close_all();
+    unix_door_.reset();
+    tcp_door_.reset();
     finished_.store(true, std::memory_order_release);
   }
 
-  Descriptor stop_;  // an eventfd that ends the sleep
-  Server server_;    // the thread's own, once it runs
+  TimeNs next_deadline() const {
+    const TimeNs next = server_.next_deadline();
+    if (!server_.has_room()) return next;
+    const TimeNs elsewhere = tcp_door_ == nullptr ? kNever : tcp_door_->next_deadline();
+    return std::min({next, unix_door_->next_deadline(), elsewhere});
+  }
+
+  void let_in_from_network(TimeNs now) {
+    while (server_.has_room()) {
+      std::optional<TcpDoor::Guest> guest = tcp_door_->next(now);
+      if (!guest.has_value()) return;
+      server_.let_in({.line = std::move(guest->line), .remote = true, .claimed_rank = guest->rank}, now);
+    }
+  }
+
+  // The thread's own, once it runs; but for wake().
+  std::unique_ptr<KernelNetwork> network_;
+  std::unique_ptr<UnixDoor> unix_door_;
+  std::unique_ptr<TcpDoor> tcp_door_;  // may be null
+  Server server_;
+
+  std::vector<Address> addresses_;  // constant once it runs
   std::atomic<bool> stopping_{false};
   std::atomic<bool> finished_{false};
   std::thread thread_;
@@ -90,11 +121,10 @@ Result<std::unique_ptr<Coordinator>> start_coordinator(const JobId& id, Coordina
     return Status::failure(hcommInvalidArgument,
                            std::to_string(options.ranks) + " ranks; legal are 1 to " + std::to_string(kMaxMeetingRanks));
   }
-  Result<Descriptor> listener = listen_at(id, options.name_until);
-  if (!listener.ok()) return std::move(listener).status();
-  Descriptor stop(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
-  if (!stop.open()) return Status::failure(hcommSystemError, std::string("cannot make an eventfd: ") + std::strerror(errno));
-  auto made = std::make_unique<ThreadedCoordinator>(id, std::move(listener).value(), std::move(stop), std::move(options));
+  Result<std::unique_ptr<KernelNetwork>> network = KernelNetwork::open();
+  if (!network.ok()) return std::move(network).status();
+  auto made = std::make_unique<ThreadedCoordinator>(id, options, std::move(network).value());
+  if (Status status = made->open_doors(id, options); !status.ok()) return status;
   if (Status status = made->start(); !status.ok()) return status;
   return std::unique_ptr<Coordinator>(std::move(made));
 }

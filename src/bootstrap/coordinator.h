@@ -11,6 +11,7 @@
 #include <functional>
 #include <memory>
 #include <string_view>
+#include <vector>
 
 #include "base/clock.h"
 #include "base/status.h"
@@ -23,6 +24,8 @@ struct CoordinatorOptions {
   bool many_rounds = false;  // a launcher's job meets as often as it likes; a unique id once
   // Makes the segment that all rounds of the job share, when the first round is complete; the result is a descriptor.
   std::function<Result<int>(int ranks)> make_segment;
+  std::vector<std::byte> table;  // of members, to be handed out in place of the meeting's own; empty: its own
+  std::vector<Address> listen_at;  // for ranks of other hosts (port 0: any); empty: ranks of this host alone
   // For a line about strays and other things that are nobody's error; may be empty.
   std::function<void(std::string_view line)> warn;
   TimeNs hello_timeout_ns = 2 * kSecond;
@@ -36,6 +39,9 @@ class Coordinator {
 
   // An id of one round has answered everybody, and its thread has ended. Any thread.
   virtual bool finished() const = 0;
+
+  // Where ranks of other hosts find it, for the job's id.
+  virtual std::vector<Address> addresses() const = 0;
 
   // In the child of a fork: closes the sockets, so that the child does not hide its parent's end. The object is then never
   // destroyed.

@@ -7,16 +7,17 @@
 #include <cstring>
 #include <optional>
 
+#include "bootstrap/wire.h"
+
 namespace hcomm {
 namespace {
 
-// 8 bytes of magic, 4 of version, 4 of zero, the name, the secret, and zeros to the end.
-constexpr std::string_view kMagic = "hcommjob";
-constexpr std::byte kVersion{1};
-constexpr std::size_t kNameAt = 16;
-constexpr std::size_t kSecretAt = kNameAt + sizeof(JobId::name);
-constexpr std::size_t kEnd = kSecretAt + sizeof(JobId::secret);
-static_assert(kEnd <= kJobIdBytes);
+// Magic, version, count of addresses, name, secret, host, addresses, and zeros to the end.
+constexpr std::string_view kMagic = "hcom";
+constexpr std::byte kVersion{2};
+constexpr std::size_t kUsedBytes = kMagic.size() + 2 + kMaxJobAddresses * kWireAddressBytes + sizeof(JobId::name) +
+                                   sizeof(JobId::secret) + sizeof(HostId);
+static_assert(kUsedBytes <= kJobIdBytes);
 
 Status damaged(std::string_view why) {
   return Status::failure(hcommInvalidArgument, "this is not an id of an hcomm job: " + std::string(why) +
@@ -32,6 +33,12 @@ std::optional<unsigned> digit(char character) {
   if (character >= 'a' && character <= 'f') return static_cast<unsigned>(character - 'a' + 10);
   if (character >= 'A' && character <= 'F') return static_cast<unsigned>(character - 'A' + 10);
   return std::nullopt;
+}
+
+template <std::size_t size>
+void take(Reader& reader, std::array<std::byte, size>& target) {
+  const ConstBytes bytes = reader.raw(size);
+  std::copy(bytes.begin(), bytes.end(), target.begin());
 }
 
 Status fill_random(Bytes bytes) {
@@ -55,11 +62,16 @@ Result<JobId> make_job_id() {
 }
 
 JobIdBytes to_bytes(const JobId& id) {
+  Writer writer;
+  writer.raw(std::as_bytes(std::span(kMagic)));
+  writer.raw({&kVersion, 1});
+  writer.addresses(id.at, kMaxJobAddresses);
+  writer.raw(id.name);
+  writer.raw(id.secret);
+  writer.raw(id.host);
+  const std::vector<std::byte> written = std::move(writer).take();
   JobIdBytes bytes{};
-  std::memcpy(bytes.data(), kMagic.data(), kMagic.size());
-  bytes[kMagic.size()] = kVersion;
-  std::copy(id.name.begin(), id.name.end(), bytes.begin() + kNameAt);
-  std::copy(id.secret.begin(), id.secret.end(), bytes.begin() + kSecretAt);
+  std::copy(written.begin(), written.end(), bytes.begin());
   return bytes;
 }
 
@@ -71,12 +83,14 @@ Result<JobId> job_id_from_bytes(ConstBytes bytes) {
     return damaged("it has version " + std::to_string(std::to_integer<int>(bytes[kMagic.size()])) +
                    ", and this library makes version " + std::to_string(std::to_integer<int>(kVersion)));
   }
-  if (!all_zero(bytes.subspan(kMagic.size() + 1, kNameAt - kMagic.size() - 1)) || !all_zero(bytes.subspan(kEnd))) {
-    return damaged("bytes that must be zero are not");
-  }
+  Reader reader(bytes.subspan(kMagic.size() + 1));
   JobId id;
-  std::copy_n(bytes.begin() + kNameAt, id.name.size(), id.name.begin());
-  std::copy_n(bytes.begin() + kSecretAt, id.secret.size(), id.secret.begin());
+  id.at = reader.addresses(kMaxJobAddresses);
+  if (!reader.good()) return damaged("its addresses are none");
+  take(reader, id.name);
+  take(reader, id.secret);
+  take(reader, id.host);
+  if (!all_zero(reader.raw(kJobIdBytes - kUsedBytes))) return damaged("bytes that must be zero are not");
   return id;
 }
 
@@ -102,13 +116,6 @@ Result<JobId> job_id_from_hex(std::string_view text) {
     bytes[i] = static_cast<std::byte>(*high * 16 + *low);
   }
   return job_id_from_bytes(bytes);
-}
-
-bool same_secret(ConstBytes left, ConstBytes right) {
-  if (left.size() != right.size()) return false;
-  volatile unsigned difference = 0;
-  for (std::size_t i = 0; i < left.size(); ++i) difference = difference | std::to_integer<unsigned>(left[i] ^ right[i]);
-  return difference == 0;
 }
 
 }  // namespace hcomm

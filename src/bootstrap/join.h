@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "base/clock.h"
 #include "base/descriptor.h"
 #include "base/status.h"
+#include "bootstrap/coordinator.h"
 #include "bootstrap/job_id.h"
 #include "bootstrap/message.h"
 #include "bootstrap/socket.h"
@@ -22,8 +24,16 @@ struct JoinOptions {
   std::uint64_t round = 0;  // of a launcher's job: the how-manyth meeting of this process, from 0
   TimeNs timeout_ns = 120 * kSecond;
   std::string agreement;    // agreement_text() of this rank's knobs
-  HostId host{};            // of whoever this rank shares memory with; all zero: of the coordinator
+  HostId host{};            // of whoever this rank shares memory with
+  bool host_is_told = false;  // by the user, and not found out: then only ranks that are told the same are of one host
   std::vector<Address> addresses;  // for Facts
+  // Several hosts: where this rank may listen while it hands the table of members on (port 0: any); empty: hands nothing on.
+  std::vector<Address> listen_at;
+  // Several hosts: makes the segment that the ranks of this rank's host share, laid out for all ranks of the job; a descriptor.
+  // On the lowest rank of the host.
+  std::function<Result<int>()> make_segment;
+  // Takes what serves that segment until all have it (coordinator.h: finished()).
+  std::function<void(std::unique_ptr<Coordinator>)> keep;
   // Told, every progress_every_ns, in one line who is awaited; may be empty. On the caller's thread.
   std::function<void(std::string_view line)> progress;
   TimeNs progress_every_ns = 5 * kSecond;

@@ -66,8 +66,8 @@ Admission Round::check_agreement(const Hello& hello) const {
   return {};
 }
 
-Admission Round::admit(const Hello& hello, int visible_pid, int connection) {
-  const Member member{hello.facts, visible_pid};
+Admission Round::admit(const Hello& hello, const Origin& origin) {
+  const Member member{hello.facts, origin.visible_pid};
   const std::string who = rank_text(hello.rank, member);
   if (hello.ranks != ranks()) {
     return {Status::failure(hcommMismatch, "the ranks do not agree on how many they are: " + who + " says " +
@@ -87,23 +87,48 @@ Admission Round::admit(const Hello& hello, int visible_pid, int connection) {
             false};
   }
   if (Admission agreement = check_agreement(hello); !agreement.status.ok()) return agreement;
-  place = Arrival{connection, member, hello.agreement};
+  place = Arrival{.connection = origin.connection,
+                  .remote = origin.remote,
+                  .member = member,
+                  .meets_at = hello.meets_at,
+                  .agreement = hello.agreement};
   ++arrived_;
   return {};
+}
+
+const Round::Arrival& Round::arrival(int rank) const {
+  const std::optional<Arrival>& place = arrivals_[static_cast<std::size_t>(rank)];
+  HCOMM_ASSERT(place.has_value());
+  return *place;
+}
+
+bool Round::goes_on() const {
+  return std::ranges::any_of(arrivals_, [](const auto& arrival) { return arrival.has_value() && arrival->remote; });
+}
+
+void Round::settle(int rank) {
+  bool& settled = arrivals_[static_cast<std::size_t>(rank)]->settled;
+  settled_ += settled ? 0 : 1;
+  settled = true;
 }
 
 std::string Round::arrived_text() const {
   return std::to_string(arrived_) + " of " + std::to_string(ranks()) + (ranks() == 1 ? " rank arrived" : " ranks arrived");
 }
 
-std::string Round::missing_text() const {
+// Who has not come or, when all have, who has not settled; in ranges.
+std::string Round::awaited_text() const {
   std::string text;
-  const auto absent = [&](int rank) { return rank < ranks() && !arrivals_[static_cast<std::size_t>(rank)].has_value(); };
+  const auto awaited = [&](int rank) {
+    if (rank >= ranks()) return false;
+    const std::optional<Arrival>& place = arrivals_[static_cast<std::size_t>(rank)];
+    return complete() ? !place->settled : !place.has_value();
+  };
   for (int rank = 0; rank < ranks(); ++rank) {
-    if (!absent(rank)) continue;
+    if (!awaited(rank)) continue;
     if (text.size() > kMaxListText) return text + ", ...";
     int last = rank;
-    while (absent(last + 1)) ++last;
+    while (awaited(last + 1)) ++last;
     if (!text.empty()) text += ", ";
     text += std::to_string(rank);
     if (last > rank) text += (last == rank + 1 ? ", " : "-") + std::to_string(last);
@@ -112,16 +137,29 @@ std::string Round::missing_text() const {
   return text;
 }
 
+std::string Round::news() const {
+  if (complete()) return arrived_text() + "; without the table of members or their host's segment yet: " + awaited_text();
+  return arrived_text() + "; missing: " + awaited_text();
+}
+
 Status Round::timed_out(TimeNs waited) const {
-  return Status::failure(hcommTimeout, arrived_text() + " within " + duration_text(waited) + "; missing: " + missing_text() +
-                                           " (did they start? HCOMM_CONNECT_TIMEOUT sets how long to wait)");
+  const std::string limit = "HCOMM_CONNECT_TIMEOUT sets how long to wait)";
+  if (complete()) {
+    return Status::failure(hcommTimeout, arrived_text() + ", but within " + duration_text(waited) +
+                                             " these had no table of members or no segment: " + awaited_text() +
+                                             " (can the hosts reach each other? " + limit);
+  }
+  return Status::failure(hcommTimeout, arrived_text() + " within " + duration_text(waited) + "; missing: " + awaited_text() +
+                                           " (did they start? " + limit);
 }
 
 Status Round::left(int rank) const {
-  const std::optional<Arrival>& place = arrivals_[static_cast<std::size_t>(rank)];
-  HCOMM_ASSERT(place.has_value());
-  return Status::failure(hcommRemoteError, rank_text(rank, place->member) + " left before all ranks had arrived (" +
-                                               arrived_text() + "; missing: " + missing_text() + ")");
+  const std::string when = complete() ? " left before all ranks had met (" : " left before all ranks had arrived (";
+  return Status::failure(hcommRemoteError, rank_text(rank, arrival(rank).member) + when + news() + ")");
+}
+
+Status Round::failed(int rank, hcommResult_t code, std::string_view why) const {
+  return Status::failure(code, rank_text(rank, arrival(rank).member) + " cannot go on: " + std::string(why));
 }
 
 std::vector<Member> Round::members() const {
@@ -129,6 +167,13 @@ std::vector<Member> Round::members() const {
   std::vector<Member> members;
   for (const std::optional<Arrival>& arrival : arrivals_) members.push_back(arrival->member);
   return members;
+}
+
+std::vector<Seat> Round::seats() const {
+  HCOMM_ASSERT(complete());
+  std::vector<Seat> seats;
+  for (const std::optional<Arrival>& arrival : arrivals_) seats.push_back({arrival->member.facts.host, arrival->meets_at});
+  return seats;
 }
 
 std::vector<int> Round::connections() const {

@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/status.h"
 #include "bootstrap/message.h"
+#include "bootstrap/route.h"
 
 namespace hcomm {
 
@@ -23,8 +24,16 @@ class Round {
   // `connection` is the caller's name for the way to this rank.
   struct Arrival {
     int connection = -1;
+    bool remote = false;  // came over the network, and can be handed no descriptor
+    bool settled = false;
     Member member;
+    std::vector<Address> meets_at;
     std::string agreement;
+  };
+  struct Origin {
+    int connection = -1;
+    bool remote = false;
+    int visible_pid = 0;
   };
 
   explicit Round(int ranks) : arrivals_(static_cast<std::size_t>(ranks)) {}
@@ -32,26 +41,36 @@ class Round {
   int ranks() const { return static_cast<int>(arrivals_.size()); }
   bool complete() const { return arrived_ == ranks(); }
 
-  Admission admit(const Hello& hello, int visible_pid, int connection);
+  Admission admit(const Hello& hello, const Origin& origin);
 
-  // "3 of 4 ranks arrived"
-  std::string arrived_text() const;
-  // "2, 5-9"; at most about 200 characters
-  std::string missing_text() const;
+  // Of a complete round: some ranks came over the network, so it goes on until all have settled.
+  bool goes_on() const;
+  void settle(int rank);
+  bool all_settled() const { return settled_ == ranks(); }
+
+  // "3 of 4 ranks arrived; missing: 2, 5-9", or what a complete round waits for; at most about 300 characters
+  std::string news() const;
   // Why a round ends that waited for so long.
   Status timed_out(TimeNs waited) const;
   // Why a round ends that lost a rank.
   Status left(int rank) const;
+  // Why a round ends in which a rank cannot go on.
+  Status failed(int rank, hcommResult_t code, std::string_view why) const;
 
   std::vector<Member> members() const;     // of a complete round
+  std::vector<Seat> seats() const;         // of a complete round
   // Of all that arrived, rank 0's last: it may be the serving process itself, which may end as soon as it has its answer.
   std::vector<int> connections() const;
 
  private:
   Admission check_agreement(const Hello& hello) const;
+  const Arrival& arrival(int rank) const;
+  std::string arrived_text() const;
+  std::string awaited_text() const;
 
   std::vector<std::optional<Arrival>> arrivals_;  // [rank]
   int arrived_ = 0;
+  int settled_ = 0;
 };
 
 // The first knob in which two texts of "NAME=value;NAME=value" differ, as "HCOMM_ALGO is 'ring' on rank 0 and 'flat' on rank

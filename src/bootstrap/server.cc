@@ -1,14 +1,12 @@
 #include "bootstrap/server.h"
 
 #include <fcntl.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
-#include <cstring>
 #include <string>
+
+#include "net/mac.h"
 
 namespace hcomm {
 namespace {
@@ -16,7 +14,6 @@ namespace {
 constexpr TimeNs kLeaveWithin = 2 * kSecond;
 constexpr TimeNs kWelcomeWithin = 10 * kSecond;
 constexpr TimeNs kRetryEvery = 5 * kMillisecond;
-constexpr TimeNs kRestAfterFailedAccept = 50 * kMillisecond;
 constexpr TimeNs kStrayWarningEvery = 5 * kSecond;
 
 // The first line of a trail without its "[file:line]": what a person at the other end needs.
@@ -30,18 +27,13 @@ Status decided_elsewhere(const Status& status) { return Status::failure(status.c
 
 }  // namespace
 
-Server::Server(const JobId& id, Descriptor listener, CoordinatorOptions options)
-    : id_(id), options_(std::move(options)), listener_(std::move(listener)), ledger_(options_.ranks, options_.many_rounds) {}
-
-void Server::list_descriptors(std::vector<pollfd>& items) const {
-  const bool rests = greeting_ >= kMaxGreeting || listener_rests_until_ > 0;
-  items.push_back({rests ? -1 : listener_.get(), POLLIN, 0});
-  for (const auto& [name, connection] : connections_) items.push_back({connection.socket.get(), POLLIN, 0});
-}
+Server::Server(const JobId& id, CoordinatorOptions options)
+    : id_(id), options_(std::move(options)), ledger_(options_.ranks, options_.many_rounds) {}
 
 TimeNs Server::next_deadline() const {
-  TimeNs next = listener_rests_until_ > 0 ? listener_rests_until_ : kNever;
+  TimeNs next = kNever;
   for (const auto& [name, connection] : connections_) {
+    if (connection.visitor.line->restless()) return 0;
     if (connection.stage == Stage::welcoming) return 0;  // the caller's shortest sleep: try again soon
     next = std::min(next, connection.deadline);
   }
@@ -49,91 +41,85 @@ TimeNs Server::next_deadline() const {
   return next;
 }
 
-void Server::turn(const std::vector<pollfd>& items, TimeNs now) {
-  // Connections are named in the order of the list; handling one may end others, but never makes new ones.
-  std::vector<int> ready;
-  auto item = items.begin() + 1;
+void Server::let_in(Visitor visitor, TimeNs now) {
+  Connection connection;
+  connection.visitor = std::move(visitor);
+  connection.deadline = now + options_.hello_timeout_ns;
+  connections_.emplace(next_name_++, std::move(connection));
+  ++greeting_;
+}
+
+void Server::turn(TimeNs now) {
+  // Handling one connection may end others, but never makes new ones.
+  std::vector<int> restless;
   for (const auto& [name, connection] : connections_) {
-    if ((item++)->revents != 0) ready.push_back(name);
+    if (connection.visitor.line->restless()) restless.push_back(name);
   }
-  for (const int name : ready) {
-    if (connections_.contains(name)) read(name, now);
+  for (const int name : restless) {
+    int messages = 0;
+    while (messages < kMaxMessagesInTurn && connections_.contains(name) && read(name, now)) ++messages;
   }
-  if (items.front().revents != 0) accept_all(now);
   expire(now);
 }
 
-void Server::accept_all(TimeNs now) {
-  while (greeting_ < kMaxGreeting) {
-    Descriptor socket(accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
-    if (!socket.open()) {
-      if (errno == EINTR || errno == ECONNABORTED) continue;
-      if (errno == EAGAIN) return;
-      if (options_.warn) options_.warn(std::string("cannot accept a rank: ") + std::strerror(errno) + "; trying again");
-      listener_rests_until_ = now + kRestAfterFailedAccept;
-      return;
-    }
-    const std::optional<SocketPeer> peer = peer_process(socket);
-    if (!peer.has_value() || peer->uid != geteuid()) {
-      stray("of another user", now);
-      continue;
-    }
-    Connection connection;
-    connection.socket = std::move(socket);
-    connection.deadline = now + options_.hello_timeout_ns;
-    connection.visible_pid = peer->pid;
-    connections_.emplace(next_name_++, std::move(connection));
-    ++greeting_;
+// False when there is nothing more of it to hear.
+bool Server::read(int name, TimeNs now) {
+  std::array<std::byte, kMaxMessageBytes + 1> buffer;
+  const Packet packet = connections_.at(name).visitor.line->receive(buffer);
+  switch (packet.state) {
+    case Received::nothing: return false;
+    case Received::end:     lose(name, now); return false;
+    case Received::packet:  hear(name, packet.bytes, now); return true;
   }
+  unreachable();
 }
 
-void Server::read(int name, TimeNs now) {
-  std::array<std::byte, kMaxMessageBytes + 1> buffer;
-  Connection& connection = connections_.at(name);
-  const Packet packet = receive_packet(connection.socket, buffer);
-  switch (packet.state) {
-    case Received::nothing: return;
-    case Received::end:     return lose(name, now);
-    case Received::packet:  break;
-  }
-  switch (connection.stage) {
-    case Stage::greeting:  return hear_greeting(name, packet.bytes, now);
-    case Stage::waiting:   return hear_ask(name, packet.bytes, now);
+void Server::hear(int name, ConstBytes message, TimeNs now) {
+  switch (connections_.at(name).stage) {
+    case Stage::greeting:  return hear_greeting(name, message, now);
+    case Stage::waiting:
+    case Stage::settling:  return hear_ask(name, message, now);
     case Stage::welcoming: return;  // a question that crossed the answer
     case Stage::leaving:   return;
   }
 }
 
-void Server::hear_greeting(int name, ConstBytes packet, TimeNs now) {
+void Server::hear_greeting(int name, ConstBytes message, TimeNs now) {
   Connection& connection = connections_.at(name);
-  const Result<Greeting> greeting = parse_greeting(packet);
-  if (!greeting.ok()) return lose(name, now);
-  if (!same_secret(greeting.value().secret, id_.secret)) {
+  const Result<Opening> opening = parse_opening(message);
+  if (!opening.ok()) return lose(name, now);
+  if (!connection.visitor.remote && !same_code(opening.value().secret, id_.secret)) {
     stray("with a wrong secret", now);
     return refuse(connection,
                   Status::failure(hcommInvalidArgument, "the id's secret is wrong: the id is damaged, or of another job"), now);
   }
-  if (greeting.value().version != kProtocolVersion) {
+  if (opening.value().version != kProtocolVersion) {
     const Status why = Status::failure(
-        hcommMismatch, "a rank (pid " + std::to_string(connection.visible_pid) + ") speaks version " +
-                           std::to_string(greeting.value().version) + " of the meeting's protocol, the others version " +
+        hcommMismatch, "a rank (pid " + std::to_string(connection.visitor.visible_pid) + ") speaks version " +
+                           std::to_string(opening.value().version) + " of the meeting's protocol, the others version " +
                            std::to_string(kProtocolVersion) + "; use one build of hcomm for all ranks");
     refuse(connection, why, now);
     while (!ledger_.open_rounds().empty()) end_round(ledger_.open_rounds().begin()->first, why, now);
     return;
   }
-  const Result<Hello> hello = parse_hello(packet);
-  if (!hello.ok()) return refuse(connection, hello.status(), now);
+  const Result<Hello> hello = parse_hello(message);
+  if (!hello.ok()) return refuse(connection, decided_elsewhere(hello.status()), now);
   hear_hello(name, hello.value(), now);
 }
 
 void Server::hear_hello(int name, const Hello& hello, TimeNs now) {
   Connection& connection = connections_.at(name);
+  const Visitor& visitor = connection.visitor;
+  if (visitor.remote && visitor.claimed_rank != hello.rank) {
+    return refuse(connection, Status::failure(hcommInvalidUsage, "a connection of rank " + std::to_string(visitor.claimed_rank) +
+                                                                     " speaks for rank " + std::to_string(hello.rank)), now);
+  }
   const Result<Round*> round = ledger_.find(hello);
   if (!round.ok()) {
     return refuse(connection, round.status(), now, ledger_.has_met(hello.round) ? AnswerKind::over : AnswerKind::refusal);
   }
-  const Admission admission = round.value()->admit(hello, connection.visible_pid, name);
+  const Admission admission =
+      round.value()->admit(hello, {.connection = name, .remote = visitor.remote, .visible_pid = visitor.visible_pid});
   if (!admission.status.ok()) {
     refuse(connection, admission.status, now);
     if (admission.ends_the_round) end_round(hello.round, admission.status, now);
@@ -145,17 +131,26 @@ void Server::hear_hello(int name, const Hello& hello, TimeNs now) {
   connection.round = hello.round;
   connection.rank = hello.rank;
   if (round.value()->complete()) return complete_round(hello.round, now);
-  if (options_.many_rounds) send_packet(connection.socket, to_bytes(Answer{}));
+  if (options_.many_rounds) connection.visitor.line->send(to_bytes(Answer{}));
 }
 
-void Server::hear_ask(int name, ConstBytes packet, TimeNs now) {
+void Server::hear_ask(int name, ConstBytes message, TimeNs now) {
   Connection& connection = connections_.at(name);
-  const Result<Ask> ask = parse_ask(packet);
-  if (!ask.ok()) return lose(name, now);
-  const Round& round = *ledger_.open_round(connection.round);
-  if (ask.value().kind == AskKind::give_up) return end_round(connection.round, round.timed_out(ask.value().timeout_ns), now);
-  const Answer news{.kind = AnswerKind::news, .text = round.arrived_text() + "; missing: " + round.missing_text()};
-  send_packet(connection.socket, to_bytes(news));  // lost if the asker does not read
+  const Result<Ask> heard = parse_ask(message);
+  if (!heard.ok()) return lose(name, now);
+  const Ask& ask = heard.value();
+  const std::uint64_t number = connection.round;
+  const Round& round = *ledger_.open_round(number);
+  switch (ask.kind) {
+    case AskKind::who: {
+      const Answer news{.kind = AnswerKind::news, .text = round.news()};
+      connection.visitor.line->send(to_bytes(news));  // lost if the asker does not read
+      return;
+    }
+    case AskKind::give_up: return end_round(number, round.timed_out(ask.timeout_ns), now);
+    case AskKind::failed:  return end_round(number, round.failed(connection.rank, ask.code, ask.text), now);
+    case AskKind::settled: return connection.stage == Stage::settling ? settle(number, connection.rank, now) : lose(name, now);
+  }
 }
 
 // The other end has closed, or does not speak our language.
@@ -166,7 +161,7 @@ void Server::lose(int name, TimeNs now) {
     --greeting_;
     stray("that does not speak as a rank does", now);
   }
-  if (stage == Stage::waiting) {
+  if (stage == Stage::waiting || stage == Stage::settling) {
     const std::uint64_t number = found->second.round;
     return end_round(number, ledger_.open_round(number)->left(found->second.rank), now);  // closes it later, as all of the round
   }
@@ -176,7 +171,7 @@ void Server::lose(int name, TimeNs now) {
 void Server::refuse(Connection& connection, const Status& why, TimeNs now, AnswerKind kind) {
   if (connection.stage == Stage::greeting) --greeting_;
   const Answer answer{.kind = kind, .code = why.code(), .text = headline(why)};
-  send_packet(connection.socket, to_bytes(answer));
+  connection.visitor.line->send(to_bytes(answer));
   connection.stage = Stage::leaving;
   connection.deadline = now + kLeaveWithin;
 }
@@ -197,12 +192,16 @@ Status Server::prepare_segment(int ranks) {
 }
 
 void Server::complete_round(std::uint64_t number, TimeNs now) {
+  if (ledger_.open_round(number)->goes_on()) return send_routes(number, now);
+  share_segment(number, now);
+}
+
+void Server::share_segment(std::uint64_t number, TimeNs now) {
   const Round& round = *ledger_.open_round(number);
   if (Status status = prepare_segment(round.ranks()); !status.ok()) return end_round(number, status, now);
-  const Result<Descriptor> table = sealed_memory(to_bytes(round.members()));
+  const Result<Descriptor> table = sealed_memory(options_.table.empty() ? to_bytes(round.members()) : options_.table);
   if (!table.ok()) return end_round(number, table.status(), now);
-  const std::vector<int> names = round.connections();
-  for (const int name : names) {
+  for (const int name : round.connections()) {
     Connection& connection = connections_.at(name);
     connection.stage = Stage::welcoming;
     connection.deadline = now + kWelcomeWithin;
@@ -213,10 +212,46 @@ void Server::complete_round(std::uint64_t number, TimeNs now) {
   if (!options_.many_rounds) ended_at_ = now;
 }
 
+void Server::send_routes(std::uint64_t number, TimeNs now) {
+  const Round& round = *ledger_.open_round(number);
+  const std::vector<std::byte> table = to_bytes(round.members());
+  const Result<Descriptor> sealed = sealed_memory(table);
+  if (!sealed.ok()) return end_round(number, sealed.status(), now);
+  const std::vector<Route> routes = routes_of(round.seats());
+  for (const int name : round.connections()) {
+    Connection& connection = connections_.at(name);
+    Line& line = *connection.visitor.line;
+    const Route& route = routes[static_cast<std::size_t>(connection.rank)];
+    const std::vector<std::byte> answer = to_bytes(
+        Answer{.kind = AnswerKind::welcome, .ranks = round.ranks(), .context = number, .route = route});
+    connection.stage = Stage::settling;
+    const bool has_source = route.source != kFromCoordinator;
+    const int descriptor = sealed.value().get();
+    // What does not arrive is missed by its rank, who says so.
+    line.send(answer, has_source || connection.visitor.remote ? std::span<const int>() : std::span(&descriptor, 1));
+    if (!has_source && connection.visitor.remote) line.send(table_message(number, table));
+  }
+}
+
+void Server::settle(std::uint64_t number, int rank, TimeNs now) {
+  Round& round = *ledger_.open_round(number);
+  round.settle(rank);
+  if (!round.all_settled()) return;
+  const std::vector<int> names = round.connections();
+  ledger_.end(number, hcommSuccess, "");
+  if (!options_.many_rounds) ended_at_ = now;
+  for (const int name : names) {
+    Connection& connection = connections_.at(name);
+    connection.visitor.line->send(to_bytes(Answer{.kind = AnswerKind::met}));
+    connection.stage = Stage::leaving;
+    connection.deadline = now + kLeaveWithin;
+  }
+}
+
 void Server::welcome(Connection& connection, TimeNs now) {
   const Answer answer{.kind = AnswerKind::welcome, .ranks = ledger_.ranks(), .context = connection.round};
   const std::array descriptors = {segment_.get(), connection.table.get()};
-  switch (send_packet(connection.socket, to_bytes(answer), descriptors)) {
+  switch (connection.visitor.line->send(to_bytes(answer), descriptors)) {
     case Sent::later: return;
     case Sent::yes:
     case Sent::never: break;  // it died; its peers will notice on their own
@@ -227,7 +262,6 @@ void Server::welcome(Connection& connection, TimeNs now) {
 }
 
 void Server::expire(TimeNs now) {
-  if (now >= listener_rests_until_) listener_rests_until_ = 0;
   for (auto next = connections_.begin(); next != connections_.end();) {
     const auto current = next++;
     Connection& connection = current->second;
@@ -257,10 +291,14 @@ bool Server::finished(TimeNs now) const {
 }
 
 void Server::close_all() {
-  listener_.reset();
+  segment_.reset();
+  connections_.clear();
+}
+
+void Server::close_in_child() {
   segment_.reset();
   for (auto& [name, connection] : connections_) {
-    connection.socket.reset();
+    connection.visitor.line->close_in_child();
     connection.table.reset();
   }
 }

@@ -17,7 +17,6 @@ namespace hcomm {
 namespace {
 
 constexpr int kBacklog = 4096;  // the kernel cuts it to net.core.somaxconn; a full one is retried
-constexpr TimeNs kAskAgain = 5 * kMillisecond;
 constexpr int kSeals = F_SEAL_WRITE | F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_SEAL;
 
 Status refused_by_system(std::string_view what, int error) {
@@ -26,25 +25,25 @@ Status refused_by_system(std::string_view what, int error) {
                              (error == EMFILE || error == ENFILE ? " (raise the limit with ulimit -n)" : ""));
 }
 
-struct Address {
-  sockaddr_un name{};
+struct Name {
+  sockaddr_un address{};
   socklen_t bytes = 0;
 };
 
 // A leading zero byte: the name lives in the network namespace, not in a file system, and dies with its socket.
-Address address_of(const JobId& id) {
+Name name_of(const JobId& id) {
   constexpr std::string_view prefix = "hcomm-";
   constexpr std::string_view digits = "0123456789abcdef";
-  Address address;
-  address.name.sun_family = AF_UNIX;
+  Name name;
+  name.address.sun_family = AF_UNIX;
   std::string text(prefix);
   for (const std::byte value : id.name) {
     text += digits[std::to_integer<unsigned>(value) >> 4];
     text += digits[std::to_integer<unsigned>(value) & 15];
   }
-  std::copy(text.begin(), text.end(), address.name.sun_path + 1);
-  address.bytes = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + text.size());
-  return address;
+  std::copy(text.begin(), text.end(), name.address.sun_path + 1);
+  name.bytes = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + text.size());
+  return name;
 }
 
 Result<Descriptor> make_socket() {
@@ -73,44 +72,29 @@ void take_descriptors(msghdr& message, Packet& packet) {
 Result<Descriptor> listen_at(const JobId& id, TimeNs deadline) {
   Result<Descriptor> made = make_socket();
   if (!made.ok()) return std::move(made).status();
-  const Address address = address_of(id);
+  const Name name = name_of(id);
   const MonotonicClock clock;
-  while (bind(made.value().get(), reinterpret_cast<const sockaddr*>(&address.name), address.bytes) != 0) {
+  while (bind(made.value().get(), reinterpret_cast<const sockaddr*>(&name.address), name.bytes) != 0) {
     if (errno != EADDRINUSE || clock.now() >= deadline) {
       return refused_by_system("cannot bind the meeting's Unix socket", errno);
     }
-    pause_for(kAskAgain);
+    constexpr timespec pause{0, 5 * kMillisecond};
+    ppoll(nullptr, 0, &pause, nullptr);
   }
   if (listen(made.value().get(), kBacklog) != 0) return refused_by_system("cannot listen at the meeting's Unix socket", errno);
   return made;
 }
 
-Result<Descriptor> connect_to(const JobId& id, TimeNs deadline, Absent absent) {
+Result<Visit> visit(const JobId& id) {
   Result<Descriptor> made = make_socket();
   if (!made.ok()) return std::move(made).status();
-  const Address address = address_of(id);
-  const MonotonicClock clock;
-  while (connect(made.value().get(), reinterpret_cast<const sockaddr*>(&address.name), address.bytes) != 0) {
-    const int error = errno;
-    const bool nobody = error == ECONNREFUSED;
-    if (nobody && absent == Absent::is_an_error) {
-      return Status::failure(
-          hcommRemoteError,
-          "nobody serves this id here: its communicator was made already (an id serves once), the process that "
-          "made the id has ended, or that process is on another host or in another network namespace");
-    }
-    if (!nobody && error != EAGAIN && error != EINTR) return refused_by_system("cannot connect to the meeting", error);
-    if (clock.now() >= deadline) {
-      return Status::failure(hcommTimeout, nobody ? "nobody served the meeting" : "the meeting accepted no connection in time");
-    }
-    if (error != EINTR) pause_for(kAskAgain);
+  const Name name = name_of(id);
+  while (connect(made.value().get(), reinterpret_cast<const sockaddr*>(&name.address), name.bytes) != 0) {
+    if (errno == ECONNREFUSED) return Visit{Knock::nobody, {}};
+    if (errno == EAGAIN) return Visit{Knock::full, {}};
+    if (errno != EINTR) return refused_by_system("cannot connect to the meeting", errno);
   }
-  return made;
-}
-
-void pause_for(TimeNs duration) {
-  const timespec time{duration / kSecond, duration % kSecond};
-  ppoll(nullptr, 0, &time, nullptr);
+  return Visit{Knock::answered, std::move(made).value()};
 }
 
 std::optional<SocketPeer> peer_process(const Descriptor& socket) {
@@ -165,18 +149,6 @@ Packet receive_packet(const Descriptor& socket, Bytes buffer) {
   packet.state = got == 0 ? Received::end : Received::packet;
   packet.bytes = buffer.first(static_cast<std::size_t>(got));
   return packet;
-}
-
-bool wait_readable(const Descriptor& socket, TimeNs deadline) {
-  const MonotonicClock clock;
-  for (;;) {
-    pollfd item{socket.get(), POLLIN, 0};
-    const TimeNs left = std::clamp<TimeNs>(deadline - clock.now(), 0, 3600 * kSecond);
-    const timespec time{left / kSecond, left % kSecond};
-    const int ready = ppoll(&item, 1, &time, nullptr);
-    if (ready > 0) return true;
-    if (ready == 0 && clock.now() >= deadline) return false;
-  }
 }
 
 Result<Descriptor> sealed_memory(ConstBytes contents) {

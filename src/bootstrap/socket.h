@@ -23,11 +23,13 @@ enum class Absent : unsigned char { is_an_error, may_come };
 // Waits for another process to leave the name until `deadline`.
 Result<Descriptor> listen_at(const JobId& id, TimeNs deadline = 0);
 
-// Waits for a full backlog until `deadline`. A name that nobody listens at is an error at once, for an id is made after its
-// socket, or one when nobody has come by the deadline.
-Result<Descriptor> connect_to(const JobId& id, TimeNs deadline, Absent absent = Absent::is_an_error);
-
-void pause_for(TimeNs duration);
+enum class Knock : unsigned char { answered, nobody, full };
+struct Visit {
+  Knock knock = Knock::nobody;
+  Descriptor socket;  // if answered
+};
+// Does not wait: nobody may listen at that name, or its backlog may be full.
+Result<Visit> visit(const JobId& id);
 
 // The other end as the kernel knows it: of an accepted connection who connected, of a made one who listens.
 struct SocketPeer {
@@ -49,9 +51,6 @@ struct Packet {
 };
 // A packet longer than the buffer arrives cut; a buffer of kMaxMessageBytes makes that malformed.
 Packet receive_packet(const Descriptor& socket, Bytes buffer);
-
-// Until readable or `deadline`; true when there is something to read (or the end).
-bool wait_readable(const Descriptor& socket, TimeNs deadline);
 
 // A file in memory with these contents that nobody can change any more.
 Result<Descriptor> sealed_memory(ConstBytes contents);

@@ -93,6 +93,7 @@ Result<std::unique_ptr<Communicator>> join_job(const JobId& job, int rank, int r
                                        .timeout_ns = settings.connect_timeout_ns,
                                        .agreement = agreement_text(knobs),
                                        .host = host_of(settings),
+                                       .host_is_told = !settings.host_id.empty(),
                                        .progress = [](std::string_view line) { log(LogLevel::warn, "bootstrap", line); },
                                        .server = server});
   if (!meeting.ok()) return std::move(meeting).status();

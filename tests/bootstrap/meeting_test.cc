@@ -39,7 +39,10 @@ TEST_CASE("ranks meet once by a unique id, and the coordinator ends on its own")
 TEST_CASE("all ranks learn the same hosts and addresses") {
   Served served = serve();
   std::vector<JoinOptions> options = team(4);
-  options[1].host = options[3].host = host_id("another");
+  for (const std::size_t rank : {1u, 3u}) {
+    options[rank].host = host_id("another");
+    options[rank].host_is_told = true;
+  }
   options[3].addresses = {{.family = Family::inet6, .port = 9, .bytes = host_id("any")}};
   const std::vector<Outcome> outcomes = join_all(served.id, options);
   check_all_met(outcomes);

@@ -34,22 +34,22 @@ Wire with(Wire bytes, std::size_t at, Value value) {
   return bytes;
 }
 
-// Offsets in a hello: prefix 16, secret 32, round 8, rank 4, ranks 4, facts 109, length 2, text.
+// Offsets in a hello: prefix 16, secret 32, round 8, rank 4, ranks 4, facts 109, addresses 77, length 2, text.
 constexpr std::size_t kRankAt = 56;
 constexpr std::size_t kFactsAt = 64;
 constexpr std::size_t kAddressCountAt = kFactsAt + 32;
-constexpr std::size_t kLengthAt = kAddressCountAt + 1 + 4 * 19;
+constexpr std::size_t kLengthAt = kAddressCountAt + 2 * (1 + 4 * 19);
 
 TEST_CASE("messages survive their bytes") {
   const JobId id = make_job_id().value();
-  const Wire wire = to_bytes(some_hello(), id);
+  const Wire wire = to_bytes(some_hello(), id.secret);
   const Hello hello = parse_hello(wire).value();
   CHECK(hello.round == 7);
   CHECK(hello.rank == 2);
   CHECK(hello.ranks == 4);
   CHECK(hello.facts == some_facts());
   CHECK(hello.agreement == some_hello().agreement);
-  CHECK(same_secret(parse_greeting(wire).value().secret, id.secret));
+  CHECK(parse_opening(wire).value().secret == id.secret);
 
   const Ask ask = parse_ask(to_bytes(Ask{AskKind::give_up, 3 * kSecond})).value();
   CHECK(ask.kind == AskKind::give_up);
@@ -67,7 +67,7 @@ TEST_CASE("messages survive their bytes") {
 }
 
 TEST_CASE("lengths and fields that lie are refused before they are used") {
-  const Wire wire = to_bytes(some_hello(), JobId{});
+  const Wire wire = to_bytes(some_hello(), JobId{}.secret);
   for (const std::uint16_t length : {std::uint16_t{kMaxAgreementBytes + 1}, std::uint16_t{0xffff}, std::uint16_t{0}}) {
     CHECK_FALSE(parse_hello(with(wire, kLengthAt, length)).ok());
   }
@@ -86,7 +86,7 @@ TEST_CASE("lengths and fields that lie are refused before they are used") {
   longer.push_back(std::byte{0});
   CHECK_FALSE(parse_hello(longer).ok());
   for (std::size_t size = 0; size < wire.size(); ++size) CHECK_FALSE(parse_hello(ConstBytes(wire).first(size)).ok());
-  for (std::size_t size = 0; size < 48; ++size) CHECK_FALSE(parse_greeting(ConstBytes(wire).first(size)).ok());
+  for (std::size_t size = 0; size < 48; ++size) CHECK_FALSE(parse_opening(ConstBytes(wire).first(size)).ok());
 }
 
 TEST_CASE("answers and tables that lie are refused") {
@@ -143,7 +143,7 @@ TEST_CASE("ranks of one host are one group, the same for each of them") {
 }
 
 TEST_CASE("ten thousand mutated messages are parsed or refused, and never crash") {
-  const std::vector<Wire> originals = {to_bytes(some_hello(), JobId{}), to_bytes(Ask{}),
+  const std::vector<Wire> originals = {to_bytes(some_hello(), JobId{}.secret), to_bytes(Ask{}),
                                        to_bytes(Answer{AnswerKind::welcome, hcommSuccess, 4, 0, ""})};
   Random random(1);
   int parsed = 0;

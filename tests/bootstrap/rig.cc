@@ -16,6 +16,12 @@ int entries_of(const char* folder) {
   return static_cast<int>(std::distance(each, std::filesystem::directory_iterator()));
 }
 
+Result<int> segment_of(int ranks) {
+  const int file = memfd_create("test-segment", MFD_CLOEXEC);
+  HCOMM_ASSERT(file >= 0 && ftruncate(file, 4096L * ranks) == 0);
+  return file;
+}
+
 }  // namespace
 
 Served serve(CoordinatorOptions options) {
@@ -25,9 +31,7 @@ Served serve(CoordinatorOptions options) {
   if (!options.make_segment) {
     options.make_segment = [made = served.segments_made](int ranks) -> Result<int> {
       ++*made;
-      const int file = memfd_create("test-segment", MFD_CLOEXEC);
-      HCOMM_ASSERT(file >= 0 && ftruncate(file, 4096L * ranks) == 0);
-      return file;
+      return segment_of(ranks);
     };
   }
   if (!options.warn) options.warn = [count = served.warnings](std::string_view) { ++*count; };
@@ -37,6 +41,7 @@ Served serve(CoordinatorOptions options) {
   Result<std::unique_ptr<Coordinator>> started = start_coordinator(served.id, std::move(options));
   HCOMM_ASSERT(started.ok());
   served.coordinator = std::move(started).value();
+  served.id.at = served.coordinator->addresses();
   return served;
 }
 
@@ -70,6 +75,23 @@ std::vector<JoinOptions> team(int ranks, TimeNs timeout_ns, std::uint64_t round)
     own.ranks = ranks;
     own.timeout_ns = timeout_ns;
     own.round = round;
+  }
+  return options;
+}
+
+Address loopback(std::uint16_t port) {
+  return {.family = Family::inet, .port = port, .bytes = {std::byte{127}, std::byte{0}, std::byte{0}, std::byte{1}}};
+}
+
+std::vector<JoinOptions> team_on_hosts(const std::vector<std::string>& hosts, Keeper& keeper, TimeNs timeout_ns,
+                                       std::uint64_t round) {
+  std::vector<JoinOptions> options = team(static_cast<int>(hosts.size()), timeout_ns, round);
+  for (std::size_t rank = 0; rank < hosts.size(); ++rank) {
+    options[rank].host = host_id(hosts[rank]);
+    options[rank].host_is_told = true;
+    options[rank].listen_at = {loopback()};
+    options[rank].make_segment = [ranks = hosts.size()] { return segment_of(static_cast<int>(ranks)); };
+    options[rank].keep = [&keeper](std::unique_ptr<Coordinator> coordinator) { keeper.keep(std::move(coordinator)); };
   }
   return options;
 }

@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -32,6 +33,25 @@ Served serve(CoordinatorOptions options = {});
 Outcome join_once(const JobId& id, const JoinOptions& options);
 // All at once, each on a thread of its own.
 std::vector<Outcome> join_all(const JobId& id, const std::vector<JoinOptions>& options);
+// What serves the segments of hosts, until the test ends with it.
+class Keeper {
+ public:
+  void keep(std::unique_ptr<Coordinator> coordinator) {
+    const std::lock_guard lock(mutex_);
+    kept_.push_back(std::move(coordinator));
+  }
+
+ private:
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<Coordinator>> kept_;
+};
+
+// Where a listener of the tests may be: loopback, any port.
+Address loopback(std::uint16_t port = 0);
+// For ranks of which rank i is on a host of its own that is named hosts[i], and which share no socket with the coordinator.
+std::vector<JoinOptions> team_on_hosts(const std::vector<std::string>& hosts, Keeper& keeper, TimeNs timeout_ns = 20 * kSecond,
+                                       std::uint64_t round = 0);
+
 // Ranks 0 to ranks - 1, all alike.
 std::vector<JoinOptions> team(int ranks, TimeNs timeout_ns = 20 * kSecond, std::uint64_t round = 0);
 

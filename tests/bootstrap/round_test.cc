@@ -19,7 +19,7 @@ TEST_CASE("a round is complete when each rank has arrived once") {
   Round round(3);
   for (const int rank : {2, 0, 1}) {
     CHECK_FALSE(round.complete());
-    CHECK(round.admit(hello_of(rank, 3), 0, 10 + rank).status.ok());
+    CHECK(round.admit(hello_of(rank, 3), {.connection = 10 + rank}).status.ok());
   }
   CHECK(round.complete());
   CHECK(round.connections() == std::vector{12, 11, 10});
@@ -28,10 +28,10 @@ TEST_CASE("a round is complete when each rank has arrived once") {
 
 TEST_CASE("a second process of a rank is refused alone, with both pids") {
   Round round(2);
-  REQUIRE(round.admit(hello_of(1, 2), 0, 0).status.ok());
+  REQUIRE(round.admit(hello_of(1, 2), {.connection = 0}).status.ok());
   Hello second = hello_of(1, 2);
   second.facts.pid = 555;
-  const Admission refused = round.admit(second, 0, 1);
+  const Admission refused = round.admit(second, {.connection = 1});
   CHECK(refused.status.code() == hcommInvalidUsage);
   CHECK_FALSE(refused.ends_the_round);
   CHECK_THAT(trail(refused.status), Contains("rank 1") && Contains("101") && Contains("555"));
@@ -40,7 +40,7 @@ TEST_CASE("a second process of a rank is refused alone, with both pids") {
 TEST_CASE("ranks out of range are refused alone") {
   Round round(2);
   for (const int rank : {-1, 2, INT32_MIN, INT32_MAX}) {
-    const Admission refused = round.admit(hello_of(rank, 2), 0, 0);
+    const Admission refused = round.admit(hello_of(rank, 2), {.connection = 0});
     CHECK(refused.status.code() == hcommInvalidArgument);
     CHECK_FALSE(refused.ends_the_round);
     CHECK_THAT(trail(refused.status), Contains(std::to_string(rank)) && Contains("0 to 1"));
@@ -49,7 +49,7 @@ TEST_CASE("ranks out of range are refused alone") {
 
 TEST_CASE("sizes that differ end the round and are both named") {
   Round round(3);
-  const Admission refused = round.admit(hello_of(3, 4), 0, 0);
+  const Admission refused = round.admit(hello_of(3, 4), {.connection = 0});
   CHECK(refused.status.code() == hcommMismatch);
   CHECK(refused.ends_the_round);
   CHECK_THAT(trail(refused.status), Contains("rank 3") && Contains("says 4") && Contains("others 3"));
@@ -57,8 +57,8 @@ TEST_CASE("sizes that differ end the round and are both named") {
 
 TEST_CASE("settings that differ end the round and are named with both values and ranks") {
   Round round(2);
-  REQUIRE(round.admit(hello_of(0, 2, "HCOMM_ALGO=ring;HCOMM_SLOTS=2"), 0, 0).status.ok());
-  const Admission refused = round.admit(hello_of(1, 2, "HCOMM_ALGO=ring;HCOMM_SLOTS=1"), 0, 1);
+  REQUIRE(round.admit(hello_of(0, 2, "HCOMM_ALGO=ring;HCOMM_SLOTS=2"), {.connection = 0}).status.ok());
+  const Admission refused = round.admit(hello_of(1, 2, "HCOMM_ALGO=ring;HCOMM_SLOTS=1"), {.connection = 1});
   CHECK(refused.status.code() == hcommMismatch);
   CHECK(refused.ends_the_round);
   CHECK_THAT(trail(refused.status), Contains("HCOMM_SLOTS is '2' on rank 0 and '1' on rank 1"));
@@ -74,13 +74,13 @@ TEST_CASE("a disagreement is found where values hold separators and where a knob
 
 TEST_CASE("missing ranks are listed in ranges, and the list is bounded") {
   Round round(12);
-  for (const int rank : {0, 2, 7}) REQUIRE(round.admit(hello_of(rank, 12), 0, rank).status.ok());
-  CHECK(round.missing_text() == "1, 3-6, 8-11");
+  for (const int rank : {0, 2, 7}) REQUIRE(round.admit(hello_of(rank, 12), {.connection = rank}).status.ok());
+  CHECK(round.news() == "3 of 12 ranks arrived; missing: 1, 3-6, 8-11");
   CHECK_THAT(trail(round.timed_out(120 * kSecond)), Contains("3 of 12 ranks arrived within 120 s; missing: 1, 3-6, 8-11"));
   Round large(kMaxMeetingRanks);
   for (int rank = 0; rank < kMaxMeetingRanks; rank += 2)
-    REQUIRE(large.admit(hello_of(rank, kMaxMeetingRanks), 0, rank).status.ok());
-  CHECK(large.missing_text().size() < 250);
+    REQUIRE(large.admit(hello_of(rank, kMaxMeetingRanks), {.connection = rank}).status.ok());
+  CHECK(large.news().size() < 300);
 }
 
 TEST_CASE("durations read as people write them") {
