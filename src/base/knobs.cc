@@ -25,6 +25,7 @@ constexpr std::array<std::string_view, 5> kLevelWords = {name(LogLevel::none), n
 constexpr std::array<std::string_view, 2> kTunerWords = {name(Tuner::model), name(Tuner::rules)};
 constexpr std::array<std::string_view, 3> kFamilyWords = {name(SocketFamily::inet), name(SocketFamily::inet6),
                                                           name(SocketFamily::both)};
+constexpr std::array<std::string_view, 2> kCheckWords = {name(Check::off), name(Check::signature)};
 constexpr std::array<std::string_view, 5> kKernelWords = {"scalar", "sse4", "avx2", "avx512", "neon"};
 
 // Facts that the launcher tells its ranks.
@@ -143,6 +144,10 @@ constexpr auto kRows = std::to_array<Row>({
      [](std::string_view text, Settings& settings) { return read_word(text, kTunerWords, settings.tuner); },
      [](const Settings& settings) { return std::string(name(settings.tuner)); },
      kTunerWords},
+    {{"HCOMM_CHECK", "off or signature; data is not there yet", "signature", "what of a call is compared between ranks", false},
+     [](std::string_view text, Settings& settings) { return read_word(text, kCheckWords, settings.check); },
+     [](const Settings& settings) { return std::string(name(settings.check)); },
+     kCheckWords},
     {{"HCOMM_KERNELS", "scalar, sse4, avx2, avx512 or neon", "", "instruction set of the kernels; the best here if empty", false},
      read_kernels,
      nullptr,

@@ -46,6 +46,16 @@ constexpr std::string_view name(SocketFamily family) {
   unreachable();
 }
 
+enum class Check : std::uint8_t { off, signature };
+
+constexpr std::string_view name(Check check) {
+  switch (check) {
+    case Check::off:       return "off";
+    case Check::signature: return "signature";
+  }
+  unreachable();
+}
+
 inline constexpr std::size_t kMaxKnobLength = 1024;  // of a value
 inline constexpr int kMaxSlotsKnob = 8;              // is kMaxSlots of schedule/problem.h; a test compares them
 inline constexpr std::size_t kMinUnitBytes = 64;     // of a chunk and of a slot
@@ -62,6 +72,7 @@ struct Settings {
   std::size_t buffer_bytes = 0;            // HCOMM_BUFFSIZE: bytes of one slot; 0: computed
   int slots = 0;                           // HCOMM_SLOTS: 0: computed
   Tuner tuner = Tuner::model;              // HCOMM_TUNER
+  Check check = Check::signature;          // HCOMM_CHECK
   std::string kernels;                     // HCOMM_KERNELS: "" the best that runs here
   LogLevel debug = LogLevel::warn;         // HCOMM_DEBUG
   std::string host_id;                     // HCOMM_HOST_ID: "" found out

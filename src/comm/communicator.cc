@@ -26,6 +26,7 @@ Communicator::Communicator(Membership membership)
       process_(fork_generation()),
       clock_(membership.clock != nullptr ? *membership.clock : monotonic_clock()),
       can_map_peers_(membership.can_map_peers),
+      is_checked_(settings_.check == Check::signature),
       transport_(std::move(membership.transport)),
       cache_(facts(), settings_),
       engine_({.rank = rank_, .ranks = ranks_, .transport = transport_.get(), .peer_windows = &peer_windows_}) {}
@@ -129,10 +130,10 @@ Status Communicator::begin(const CollectiveCall& call) {
       bound.windowed = true;
     }
   }
-  guarded_ = call.collective != Collective::barrier || !uses_window(*cached.plan.shape);
+  guarded_ = !is_checked_ || call.collective != Collective::barrier || !uses_window(*cached.plan.shape);
   before_ = digest_;
   if (transport_ != nullptr) digest_ = transport_->board().set_call(rank_, own_call());
-  bound.digest = digest_;
+  bound.digest = is_checked_ ? digest_ : 0;
   if (tracer_ != nullptr) tracer_->call_started(trace(hcommInProgress));
   engine_.start(bound);
   if (!engine_.running()) end(hcommSuccess);  // nothing to do

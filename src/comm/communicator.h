@@ -132,6 +132,7 @@ class Communicator {
   const Clock& clock_;
   const bool can_map_peers_;
   IdlePolicy idle_policy_;
+  const bool is_checked_;  // calls are compared
   bool windows_agreed_ = false;
   std::unique_ptr<DriverSeat> seat_;  // null unless init-all made it
 

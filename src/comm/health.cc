@@ -85,6 +85,7 @@ bool Communicator::can_tell(Rank other) {
 
 // A rank whose calls are other ones than this rank's, or kNoRank.
 Rank Communicator::stranger() const {
+  if (!is_checked_) return kNoRank;
   const Board& board = transport_->board();
   for (Rank peer = 0; peer < ranks_; ++peer) {
     if (board.digest(peer) != digest_ && find_parting(board, rank_, peer)) return peer;

@@ -127,6 +127,7 @@ class FaultyTransport final : public Transport {
 
   Window* window() override { return inner_->window(); }
   Board& board() override { return inner_->board(); }
+  void inquire() override { inner_->inquire(); }
 
   int poll() override {
     ++moods_.turn;

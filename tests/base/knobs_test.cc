@@ -54,7 +54,7 @@ TEST_CASE("each knob introduces itself once") {
     CHECK_FALSE(knob.grammar.empty());
     CHECK_FALSE(knob.help.empty());
   }
-  CHECK(knobs().size() == 16);
+  CHECK(knobs().size() == 17);
 }
 
 TEST_CASE("without any source the settings are the defaults, and the table says the same") {
@@ -83,6 +83,7 @@ TEST_CASE("without any source the settings are the defaults, and the table says 
   CHECK(given.buffer_bytes == plain.buffer_bytes);
   CHECK(given.slots == plain.slots);
   CHECK(given.tuner == plain.tuner);
+  CHECK(given.check == plain.check);
   CHECK(given.kernels == plain.kernels);
   CHECK(given.debug == plain.debug);
   CHECK(given.debug_file == plain.debug_file);
@@ -98,6 +99,7 @@ TEST_CASE("legal values become settings") {
                                             {"HCOMM_BUFFSIZE", "64"},
                                             {"HCOMM_SLOTS", "1"},
                                             {"HCOMM_TUNER", "rules"},
+                                            {"HCOMM_CHECK", "off"},
                                             {"HCOMM_KERNELS", "Scalar"},
                                             {"HCOMM_HOST_ID", "left; 2"},
                                             {"HCOMM_SOCKET_IFNAME", "^=eth0,lo"},
@@ -116,6 +118,7 @@ TEST_CASE("legal values become settings") {
   CHECK(settings.buffer_bytes == 64);
   CHECK(settings.slots == 1);
   CHECK(settings.tuner == Tuner::rules);
+  CHECK(settings.check == Check::off);
   CHECK(settings.kernels == "scalar");
   CHECK(settings.host_id == "left; 2");
   CHECK(settings.socket_ifname == "^=eth0,lo");
@@ -155,6 +158,8 @@ TEST_CASE("bad values are refused with name, value, place and what is legal") {
       {"HCOMM_SLOTS", "9", "from 1 to 8"},
       {"HCOMM_SLOTS", "two", "from 1 to 8"},
       {"HCOMM_TUNER", "modle", "did you mean model?"},
+      {"HCOMM_CHECK", "data", "data is not there yet"},
+      {"HCOMM_CHECK", "signatur", "did you mean signature?"},
       {"HCOMM_KERNELS", "avx", "did you mean avx2?"},
       {"HCOMM_KERNELS", "mmx", "scalar, sse4, avx2, avx512 or neon"},
       {"HCOMM_SOCKET_IFNAME", "lo,", "after ^ those not wanted"},
@@ -276,7 +281,8 @@ TEST_CASE("agreement texts are the same when settings mean the same, and differ 
   CHECK(text_of({{"HCOMM_TIMEOUT", "1"}, {"HCOMM_DEBUG", "info"}, {"HCOMM_KERNELS", "scalar"}}) == plain);
 
   const Variables changes = {{"HCOMM_ALGO", "ring"},    {"HCOMM_TRANSPORT", "shm"}, {"HCOMM_CHUNK_SIZE", "1M"},
-                             {"HCOMM_BUFFSIZE", "64K"}, {"HCOMM_SLOTS", "1"},       {"HCOMM_TUNER", "rules"}};
+                             {"HCOMM_BUFFSIZE", "64K"}, {"HCOMM_SLOTS", "1"},       {"HCOMM_TUNER", "rules"},
+                             {"HCOMM_CHECK", "off"}};
   for (const auto& [name, value] : changes) {
     INFO(name);
     const std::string changed = text_of({{name, value}});

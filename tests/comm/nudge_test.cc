@@ -9,6 +9,24 @@
 namespace hcomm {
 namespace {
 
+// The loopback transport, and how often it was asked about peers.
+class Counting final : public Transport {
+ public:
+  Counting(std::unique_ptr<Transport> inner, int& inquiries) : inner_(std::move(inner)), inquiries_(inquiries) {}
+  Channel& channel(int peer, Lane lane) override { return inner_->channel(peer, lane); }
+  Window* window() override { return inner_->window(); }
+  Board& board() override { return inner_->board(); }
+  void inquire() override { ++inquiries_; }
+  int poll() override { return inner_->poll(); }
+  void arm() override { inner_->arm(); }
+  void sleep(TimeNs most) override { inner_->sleep(most); }
+  void disarm() override { inner_->disarm(); }
+
+ private:
+  const std::unique_ptr<Transport> inner_;
+  int& inquiries_;
+};
+
 class Puppets {
  public:
   Puppets(int ranks, const char* algo, TimeNs timeout = 60 * kSecond) : sums_(static_cast<std::size_t>(ranks)) {
@@ -20,7 +38,8 @@ class Puppets {
     testing::require(opened.status());
     for (int rank = 0; rank < ranks; ++rank) {
       Membership membership{.rank = rank, .ranks = ranks, .settings = settings};
-      membership.transport = std::move(opened.value()[static_cast<std::size_t>(rank)]);
+      membership.transport =
+          std::make_unique<Counting>(std::move(opened.value()[static_cast<std::size_t>(rank)]), inquiries);
       membership.clock = &clock;
       made_.push_back(std::make_unique<Communicator>(std::move(membership)));
       testing::require(made_.back()->begin_agreement());
@@ -63,6 +82,7 @@ class Puppets {
 
   ManualClock clock;
   hcommResult_t last_code = hcommSuccess;
+  int inquiries = 0;  // of all ranks
 
  private:
   struct Sum {
@@ -109,6 +129,20 @@ TEST_CASE("several late ranks are all named") {
   ranks.call(0);
   while (ranks.last_code == hcommSuccess) ranks.turn({0});
   CHECK_THAT(ranks.text(0), Catch::Contains("rank 1 (pid") && Catch::Contains("), 2, 3 did not come in time"));
+}
+
+TEST_CASE("a wait without progress asks about the peers after 100 ms, and again after as long") {
+  Puppets ranks(2, "ring");
+  ranks.inquiries = 0;
+  ranks.call(0);
+  ranks.turn({0});  // begins
+  ranks.turn({0});  // looks at the clock for the first time, at 0 ms of the wait
+  ranks.turn({0});
+  CHECK(ranks.inquiries == 0);
+  ranks.turn({0});  // 100 ms
+  CHECK(ranks.inquiries == 1);
+  for (int turn = 0; turn < 20; ++turn) ranks.turn({0});  // a second more
+  CHECK(ranks.inquiries == 11);
 }
 
 TEST_CASE("without HCOMM_TIMEOUT a late rank is waited for as long as it takes") {
