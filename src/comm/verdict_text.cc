@@ -73,9 +73,10 @@ std::string late_text(const Verdict& verdict) {
   return text;
 }
 
+// Nothing where ranks signal nothing, as they do over channels.
 std::string phase_text(const Verdict& verdict) {
-  if (verdict.signalled == 0) return "before its first signal";
-  return "after its signal '" + std::string(name(static_cast<Phase>(verdict.signalled))) + "'";
+  if (verdict.signalled == 0) return "";
+  return ", after its signal '" + std::string(name(static_cast<Phase>(verdict.signalled))) + "'";
 }
 
 std::string what_happened(const Verdict& verdict) {
@@ -87,7 +88,7 @@ std::string what_happened(const Verdict& verdict) {
     case Reason::timed_out:
       return late_text(verdict) + " did not come in time (HCOMM_TIMEOUT, or HCOMM_CONNECT_TIMEOUT when first meeting)";
     case Reason::stuck:
-      return culprit + " is stuck: it came, and has stood still for HCOMM_PEER_TIMEOUT, " + phase_text(verdict);
+      return culprit + " is stuck: it came, and has stood still for HCOMM_PEER_TIMEOUT" + phase_text(verdict);
     case Reason::mismatch:  return both_calls(verdict);
     case Reason::aborted:   return culprit + " aborted the communicator";
     case Reason::broken:    return culprit + " left its shared memory in a state that cannot be";
