@@ -53,6 +53,16 @@ void restore_child_signal() {
   sigaction(SIGCHLD, &usual, nullptr);  // an ignored SIGCHLD would hide how ranks end
 }
 
+// Few are no error yet: a program that does not use hcomm needs fewer.
+void check_descriptors(int ranks, rlim_t limit) {
+  constexpr rlim_t of_each_rank = 3;  // two pipes, and a connection while it meets the others
+  constexpr rlim_t our_own = 16;
+  const rlim_t needed = static_cast<rlim_t>(ranks) * of_each_rank + our_own;
+  if (limit >= needed) return;
+  complain("at most " + std::to_string(limit) + " descriptors can be open (ulimit -Hn), which may be too few: " +
+           std::to_string(needed) + " are needed for " + std::to_string(ranks) + " ranks");
+}
+
 // The supervisor is gone though the job was not over: its ranks died with it, their children are ours now.
 int clean_up_after(int wait_status) {
   const int left = kill_descendants();
@@ -89,6 +99,7 @@ int run_job(const JobOptions& options, const std::vector<std::string>& command) 
   plan.environment = inherited_environment();
   plan.ignores_pipe_signal = is_ignored(SIGPIPE);
   getrlimit(RLIMIT_NOFILE, &plan.descriptor_limit);
+  check_descriptors(options.ranks, plan.descriptor_limit.rlim_max);
   restore_child_signal();
   signal(SIGPIPE, SIG_IGN);
   const sigset_t awaited = awaited_signals();

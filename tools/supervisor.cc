@@ -1,5 +1,6 @@
 #include "supervisor.h"
 
+#include <fcntl.h>
 #include <poll.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
@@ -13,6 +14,7 @@
 #include <vector>
 
 #include "base/knobs.h"
+#include "blame.h"
 #include "bootstrap/coordinator.h"
 #include "comm/open.h"
 #include "descendants.h"
@@ -76,7 +78,9 @@ class Supervisor {
   void hear_signal(int signal, bool from_terminal);
   void reap();
   void rank_ended(std::size_t index, int wait_status);
-  bool explains_failure(int wait_status) const;
+  void ask_who_failed();
+  bool is_blamed(std::size_t index) const;
+  bool explains_failure(std::size_t index, int wait_status) const;
   void read_streams();
   bool read_stream(Stream& stream);
   void drain();
@@ -104,8 +108,12 @@ class Supervisor {
   bool blames_exit_ = false;  // it is that of a rank that exited by itself
   bool user_ended_ = false;  // by a signal to the launcher
   bool lost_output_ = false;  // and said so
-  std::mutex warnings_mutex_;
-  std::vector<std::string> warnings_;  // of the coordinator's thread; guarded by warnings_mutex_
+  std::vector<int> blamed_;  // ranks that those who failed first give as their reason
+  // Of the coordinator's thread; guarded by shared_mutex_.
+  std::mutex shared_mutex_;
+  std::vector<std::string> warnings_;
+  Settings segment_settings_;
+  Descriptor segment_;  // that the ranks share, once they met
   std::unique_ptr<Coordinator> coordinator_;
 };
 
@@ -122,13 +130,18 @@ Status Supervisor::prepare() {
   Result<JobId> job = make_job_id();
   if (!job.ok()) return std::move(job).status();
   job_ = to_hex(job.value());
-  const auto segment_for = [](int ranks) -> Result<int> {
+  const auto segment_for = [this](int ranks) -> Result<int> {
     Result<KnobReading> knobs = read_knobs(process_sources());
     if (!knobs.ok()) return std::move(knobs).status();
-    return make_segment(ranks, knobs.value().settings);
+    Result<int> segment = make_segment(ranks, knobs.value().settings);
+    if (!segment.ok()) return segment;
+    const std::lock_guard lock(shared_mutex_);
+    segment_settings_ = knobs.value().settings;
+    segment_ = Descriptor(fcntl(segment.value(), F_DUPFD_CLOEXEC, 3));  // without it nobody can be blamed, that is all
+    return segment;
   };
   const auto keep_warning = [this](std::string_view line) {
-    const std::lock_guard lock(warnings_mutex_);
+    const std::lock_guard lock(shared_mutex_);
     warnings_.emplace_back(line);
   };
   auto started = start_coordinator(
@@ -234,7 +247,7 @@ void Supervisor::rank_ended(std::size_t index, int wait_status) {
   rank.alive = false;
   --alive_;
   const int code = exit_code_of(wait_status);
-  const bool explains = explains_failure(wait_status);
+  const bool explains = explains_failure(index, wait_status);
   if (code == 0 || (phase_ != Phase::running && !explains)) return;
   for (Stream& stream : rank.streams) {
     while (stream.reader.open() && read_stream(stream)) continue;  // its last words come before ours
@@ -244,17 +257,30 @@ void Supervisor::rank_ended(std::size_t index, int wait_status) {
       (ends_all ? "; ending the other ranks" : ""));
   if (!failed_ || explains) {
     exit_code_ = code;
-    blames_exit_ = WIFEXITED(wait_status);
+    blames_exit_ = WIFEXITED(wait_status) && !(explains && is_blamed(index));
+    if (!failed_) ask_who_failed();
   }
   failed_ = true;
   if (!options_.keep_going) begin_ending(SIGTERM);
 }
 
-// A rank that is killed is seen to end only when its memory was given back; peers that notice its death at once may exit with
-// an error before that. Then its signal, unless it is one of ours, is why they failed.
-bool Supervisor::explains_failure(int wait_status) const {
+// Before the ranks that are left are told to end.
+void Supervisor::ask_who_failed() {
+  const std::lock_guard lock(shared_mutex_);
+  if (blames_exit_ && segment_.open()) blamed_ = blamed_ranks(segment_.get(), options_.ranks, segment_settings_);
+}
+
+bool Supervisor::is_blamed(std::size_t index) const {
+  return std::ranges::find(blamed_, static_cast<int>(index)) != blamed_.end();
+}
+
+// A rank that ends is seen to end only when its memory was given back; peers that notice its death at once may exit with
+// an error before that. Then its signal, unless it is one of ours, or its own exit code is why they failed.
+bool Supervisor::explains_failure(std::size_t index, int wait_status) const {
   const bool not_ours = phase_ == Phase::running || (phase_ == Phase::ending && WTERMSIG(wait_status) != SIGTERM);
-  return blames_exit_ && WIFSIGNALED(wait_status) && not_ours && !user_ended_ && !lost_output_;
+  const bool by_signal = WIFSIGNALED(wait_status) && not_ours;
+  const bool by_exit = WIFEXITED(wait_status) && is_blamed(index);
+  return blames_exit_ && (by_signal || by_exit) && !user_ended_ && !lost_output_;
 }
 
 // True if there may be more to read.
@@ -297,7 +323,7 @@ void Supervisor::drain() {
 }
 
 void Supervisor::pass_on_warnings() {
-  const std::lock_guard lock(warnings_mutex_);
+  const std::lock_guard lock(shared_mutex_);
   for (const std::string& line : warnings_) say(line);
   warnings_.clear();
 }

@@ -5,6 +5,7 @@
  *   case_rank late MILLISECONDS      rank 1 comes so much later to the second allreduce
  *   case_rank many COMMS ROUNDS      several communicators of the job, used in changing order
  *   case_rank leave exit|atexit|shut how a process may end
+ *   case_rank fail CODE              rank 1 is large and exits with CODE while the others are in a collective
  *   case_rank json                   one line of JSON on standard output
  *
  * Says "right" at the end. Exit code 3 and the library's text after an error, 4 after a wrong value. */
@@ -105,6 +106,18 @@ static void leave(const char* how) {
   exit(0);
 }
 
+/* So large that its peers see its death well before it has ended. */
+static void fail(int code) {
+  enum { kBytes = 256 << 20 };
+  sum(comms[0], 100, 1);
+  if (rank == 1) {
+    volatile char* const memory = malloc(kBytes);
+    for (int at = 0; memory != NULL && at < kBytes; at += 4096) memory[at] = 1;
+    _exit(code);
+  }
+  for (;;) sum(comms[0], 100, 1);
+}
+
 static long number(char** arguments, int at, int count) { return at < count ? atol(arguments[at]) : 0; }
 
 int main(int count, char** arguments) {
@@ -125,6 +138,8 @@ int main(int count, char** arguments) {
     many(wanted, (int)number(arguments, 3, count));
   } else if (strcmp(what, "leave") == 0 && count > 2) {
     leave(arguments[2]);
+  } else if (strcmp(what, "fail") == 0) {
+    fail((int)first);
   } else if (strcmp(what, "json") == 0) {
     sum(comms[0], 10, 1);
     destroy_all();

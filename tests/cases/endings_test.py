@@ -162,6 +162,12 @@ class Pipelines(CasesTest):
                 self.assertEqual(run.code, code, run.err)
                 self.assertIn("rank 1 (pid ", run.err.decode())
 
+    def test_B133_the_exit_code_is_that_of_the_rank_that_failed_first(self):
+        for _ in range(3):
+            run = self.run_job(4, "fail", 77)
+            self.assertEqual(run.code, 77, run.err)
+            self.assertRegex(run.err.decode(), r"rank 1 \(pid \d+\) exited with code 77")
+
 
 if __name__ == "__main__":
     cases_harness.main()

@@ -94,7 +94,7 @@ class Many(CasesTest):
     def test_B041_64_ranks_with_128_descriptors(self):
         script = f"ulimit -n 128; exec {quoted(job_command(64, 'sum', 8, 3, 0))}"
         run = self.run_command(["sh", "-c", script], timeout=120)
-        self.assert_right_or_refused(run, 64, "Too many open files")
+        self.assert_right_or_refused(run, 64, "Too many open files", "208 are needed for 64 ranks")
 
     def test_B041_64_ranks(self):
         self.assert_right(self.run_job(64, "sum", 8, 3, 0, timeout=120), 64)
