@@ -45,7 +45,8 @@ Status expand_ranges(std::string_view ranges, std::vector<std::string>& numbers)
     if (last - first >= kMaxListedHosts || numbers.size() + (last - first) >= kMaxListedHosts) {
       return wrong(range, "more than " + std::to_string(kMaxListedHosts) + " hosts");
     }
-    for (std::uint64_t number = first; number <= last; ++number) numbers.push_back(padded(number, first_text.size()));
+    const std::uint64_t more = last - first;  // counted, because the last number may be the largest there is
+    for (std::uint64_t place = 0; place <= more; ++place) numbers.push_back(padded(first + place, first_text.size()));
     if (range.size() == ranges.size()) return {};
     ranges.remove_prefix(range.size() + 1);
   }

@@ -24,6 +24,7 @@ TEST_CASE("a list of hosts is expanded in its order") {
   CHECK(expand_node_list("n[1-2]-ib").value() == Hosts{"n1-ib", "n2-ib"});
   CHECK(expand_node_list("r[1-2]n[5,7]").value() == Hosts{"r1n5", "r1n7", "r2n5", "r2n7"});
   CHECK(expand_node_list("n[3-3]").value() == Hosts{"n3"});
+  CHECK(expand_node_list("n[18446744073709551615]").value() == Hosts{"n18446744073709551615"});
 }
 
 TEST_CASE("as many hosts as a job has ranks at most") {
