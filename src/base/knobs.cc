@@ -26,10 +26,11 @@ constexpr std::array<std::string_view, 2> kTunerWords = {name(Tuner::model), nam
 constexpr std::array<std::string_view, 3> kFamilyWords = {name(SocketFamily::inet), name(SocketFamily::inet6),
                                                           name(SocketFamily::both)};
 constexpr std::array<std::string_view, 2> kCheckWords = {name(Check::off), name(Check::signature)};
+constexpr std::array<std::string_view, 2> kSwitchWords = {"0", "1"};
 constexpr std::array<std::string_view, 5> kKernelWords = {"scalar", "sse4", "avx2", "avx512", "neon"};
 
 // Facts that the launcher tells its ranks.
-constexpr std::array<std::string_view, 3> kLaunchNames = {"HCOMM_RANK", "HCOMM_SIZE", "HCOMM_JOB"};
+constexpr std::array<std::string_view, 4> kLaunchNames = {"HCOMM_RANK", "HCOMM_SIZE", "HCOMM_JOB", "HCOMM_RENDEZVOUS"};
 
 // Somebody else's: CANN's library of a similar name reads these. A name that ends in _ stands for all that begin so.
 constexpr std::array<std::string_view, 3> kForeignNames = {"HCOMM_DEBUG_CONFIG", "HCOMM_TA_", "HCOMM_NIC_PLUGIN_SO"};
@@ -166,6 +167,12 @@ constexpr auto kRows = std::to_array<Row>({
     {{"HCOMM_PORT_RANGE", "auto, or two ports from 1 to 65535, such as 60000-60100", "auto",
       "at which ports ranks listen between hosts", false},
      read_port_range,
+     nullptr},
+    {{"HCOMM_SECRET_FILE", "a path", "", "a file with the secret of jobs of several hosts; the launcher's if empty", false},
+     [](std::string_view text, Settings& settings) { return settings.secret_file = text, true; },
+     nullptr},
+    {{"HCOMM_TRUSTED_NET", "0 or 1", "0", "1: nobody else can reach the network between the hosts; no secret is needed", false},
+     [](std::string_view text, Settings& settings) { return read_word(text, kSwitchWords, settings.trusted_net); },
      nullptr},
     {{"HCOMM_DEBUG", "none, error, warn, info or trace", "warn", "what is written to the log", false},
      [](std::string_view text, Settings& settings) { return read_word(text, kLevelWords, settings.debug); },

@@ -75,6 +75,8 @@ struct Settings {
   Check check = Check::signature;          // HCOMM_CHECK
   std::string kernels;                     // HCOMM_KERNELS: "" the best that runs here
   LogLevel debug = LogLevel::warn;         // HCOMM_DEBUG
+  std::string secret_file;                 // HCOMM_SECRET_FILE: "" none
+  bool trusted_net = false;                // HCOMM_TRUSTED_NET
   std::string host_id;                     // HCOMM_HOST_ID: "" found out
   std::string socket_ifname;               // HCOMM_SOCKET_IFNAME: "" all; see NameFilter
   SocketFamily socket_family = SocketFamily::both;  // HCOMM_SOCKET_FAMILY

@@ -66,7 +66,8 @@ void Attendant::greet(TimeNs now) {
               .meets_at = {},
               .agreement = options_.agreement};
   if (remote && !options_.listen_at.empty()) {
-    Result<std::unique_ptr<TcpDoor>> door = TcpDoor::open(network_, id_, options_.rank, options_.listen_at, {});
+    Result<std::unique_ptr<TcpDoor>> door =
+        TcpDoor::open(network_, id_, {.at = options_.listen_at, .ports = options_.ports, .rank = options_.rank});
     if (!door.ok()) return end(std::move(door).status().during("listening for ranks that fetch the table of members here"));
     handout_.emplace(std::move(door).value());
     hello.meets_at = handout_->addresses();

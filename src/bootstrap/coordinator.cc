@@ -38,7 +38,8 @@ class ThreadedCoordinator final : public Coordinator {
     if (!here.ok()) return std::move(here).status();
     unix_door_ = std::move(here).value();
     if (options.listen_at.empty()) return {};
-    Result<std::unique_ptr<TcpDoor>> elsewhere = TcpDoor::open(*network_, id, 0, options.listen_at, options.warn);
+    Result<std::unique_ptr<TcpDoor>> elsewhere =
+        TcpDoor::open(*network_, id, {.at = options.listen_at, .ports = options.ports, .warn = options.warn});
     if (!elsewhere.ok()) return std::move(elsewhere).status().during("listening for ranks of other hosts");
     tcp_door_ = std::move(elsewhere).value();
     addresses_ = tcp_door_->addresses();

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "base/parse_network.h"
 #include "base/status.h"
 #include "bootstrap/job_id.h"
 
@@ -25,7 +26,8 @@ struct CoordinatorOptions {
   // Makes the segment that all rounds of the job share, when the first round is complete; the result is a descriptor.
   std::function<Result<int>(int ranks)> make_segment;
   std::vector<std::byte> table;  // of members, to be handed out in place of the meeting's own; empty: its own
-  std::vector<Address> listen_at;  // for ranks of other hosts (port 0: any); empty: ranks of this host alone
+  std::vector<Address> listen_at;  // for ranks of other hosts; empty: ranks of this host alone
+  PortRange ports;                 // where an address has port 0
   // For a line about strays and other things that are nobody's error; may be empty.
   std::function<void(std::string_view line)> warn;
   TimeNs hello_timeout_ns = 2 * kSecond;

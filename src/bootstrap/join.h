@@ -27,8 +27,9 @@ struct JoinOptions {
   HostId host{};            // of whoever this rank shares memory with
   bool host_is_told = false;  // by the user, and not found out: then only ranks that are told the same are of one host
   std::vector<Address> addresses;  // for Facts
-  // Several hosts: where this rank may listen while it hands the table of members on (port 0: any); empty: hands nothing on.
+  // Several hosts: where this rank may listen while it hands the table of members on; empty: hands nothing on.
   std::vector<Address> listen_at;
+  PortRange ports;  // where an address has port 0
   // Several hosts: makes the segment that the ranks of this rank's host share, laid out for all ranks of the job; a descriptor.
   // On the lowest rank of the host.
   std::function<Result<int>()> make_segment;

@@ -42,10 +42,12 @@ const Reading* choose(const std::vector<Reading>& readings, const Surroundings& 
   const Reading* incomplete = nullptr;
   const Reading* nearest = nullptr;
   int found = 0;
+  // What hcomm run sets counts whatever it lacks, for nobody sets it by accident. Ranks started by hand have no HCOMM_JOB.
+  const bool by_hand = readings.front().incomplete && readings[1].found() && !readings[1].incomplete;
   for (const Reading& reading : readings) {
     if (!reading.found()) continue;
     ++found;
-    if (&reading == &readings.front()) first = &reading;  // whatever it lacks: nobody sets these by accident
+    if (&reading == &readings.front() && !by_hand) first = &reading;
     if (reading.incomplete && incomplete == nullptr) incomplete = &reading;
     if (reading.incomplete) continue;
     if (first == nullptr) first = &reading;

@@ -11,6 +11,8 @@ using Words = std::array<std::string_view, N>;
 constexpr Words<3> kOwn = {"HCOMM_RANK", "HCOMM_SIZE", "HCOMM_JOB"};
 constexpr Words<1> kOwnNeeds = {"HCOMM_JOB"};
 
+constexpr Words<1> kByHandMarks = {"HCOMM_RENDEZVOUS+HCOMM_RANK"};
+
 // RANK alone is everybody's word.
 constexpr Words<3> kTorchMarks = {"WORLD_SIZE", "TORCHELASTIC_RUN_ID", "RANK+MASTER_ADDR"};
 constexpr Words<2> kTorchNeeds = {"MASTER_ADDR", "MASTER_PORT"};
@@ -43,6 +45,12 @@ constexpr std::array kLaunchers = {
              .size = "HCOMM_SIZE",
              .needs = kOwnNeeds,
              .first_host = FirstHost::here,
+             .why = "what is said to hcomm itself counts first"},
+    Launcher{.name = "by hand",
+             .how = "HCOMM_RANK=0 HCOMM_SIZE=4 HCOMM_RENDEZVOUS=HOST:PORT PROGRAM, for each rank",
+             .marks = kByHandMarks,
+             .rank = "HCOMM_RANK",
+             .size = "HCOMM_SIZE",
              .why = "what is said to hcomm itself counts first"},
     Launcher{.name = "torchrun",
              .how = "torchrun --nproc-per-node=4 PROGRAM, or RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT by other means",

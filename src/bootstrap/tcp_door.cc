@@ -6,12 +6,12 @@
 
 namespace hcomm {
 
-Result<std::unique_ptr<TcpDoor>> TcpDoor::open(Network& network, const JobId& job, int rank, const std::vector<Address>& at,
-                                               std::function<void(std::string_view line)> warn) {
-  std::unique_ptr<TcpDoor> door(new TcpDoor(job, rank, std::move(warn)));
+Result<std::unique_ptr<TcpDoor>> TcpDoor::open(Network& network, const JobId& job, Plan plan) {
+  std::unique_ptr<TcpDoor> door(new TcpDoor(job, std::move(plan)));
   Status failure;
-  for (const Address& address : at) {
-    Result<std::unique_ptr<Acceptor>> acceptor = Acceptor::listen(network, address, job.secret, *door);
+  for (const Address& address : door->plan_.at) {
+    Result<std::unique_ptr<Acceptor>> acceptor =
+        Acceptor::listen(network, address, job.secret, *door, {.ports = door->plan_.ports});
     if (acceptor.ok()) door->acceptors_.push_back(std::move(acceptor).value());
     else if (failure.ok()) failure = std::move(acceptor).status();
   }
@@ -20,7 +20,7 @@ Result<std::unique_ptr<TcpDoor>> TcpDoor::open(Network& network, const JobId& jo
 }
 
 Refusal TcpDoor::judge(const Claim& claim) {
-  const bool is_for_us = claim.job == job_.name && claim.purpose == Purpose::meeting && claim.to == rank_;
+  const bool is_for_us = claim.job == job_.name && claim.purpose == Purpose::meeting && claim.to == plan_.rank;
   return is_for_us ? Refusal::none : Refusal::wrong_job;
 }
 
@@ -29,7 +29,7 @@ void TcpDoor::arrived(const Claim& claim, std::unique_ptr<Stream> stream) {
 }
 
 void TcpDoor::report(std::string_view line) {
-  if (warn_) warn_(line);
+  if (plan_.warn) plan_.warn(line);
 }
 
 std::optional<TcpDoor::Guest> TcpDoor::next(TimeNs now) {

@@ -17,10 +17,13 @@ namespace hcomm {
 
 class TcpDoor final : private Host {
  public:
-  // At each of the addresses that can be listened at, one at least. `rank` is whom the guests want to meet there; the coordinator
-  // is met as rank 0.
-  static Result<std::unique_ptr<TcpDoor>> open(Network& network, const JobId& job, int rank, const std::vector<Address>& at,
-                                               std::function<void(std::string_view line)> warn);
+  struct Plan {
+    std::vector<Address> at;  // each that can be listened at, one at least
+    PortRange ports;          // where an address has port 0
+    int rank = 0;             // whom the guests want to meet there; the coordinator is met as rank 0
+    std::function<void(std::string_view line)> warn = {};
+  };
+  static Result<std::unique_ptr<TcpDoor>> open(Network& network, const JobId& job, Plan plan);
 
   struct Guest {
     std::unique_ptr<FrameLine> line;
@@ -31,16 +34,14 @@ class TcpDoor final : private Host {
   std::vector<Address> addresses() const;  // with the ports that the system chose
 
  private:
-  TcpDoor(const JobId& job, int rank, std::function<void(std::string_view line)> warn)
-      : job_(job), rank_(rank), warn_(std::move(warn)) {}
+  TcpDoor(const JobId& job, Plan plan) : job_(job), plan_(std::move(plan)) {}
   Refusal judge(const Claim& claim) override;
   void arrived(const Claim& claim, std::unique_ptr<Stream> stream) override;
   void lost(const Claim&) override {}
   void report(std::string_view line) override;
 
   const JobId job_;
-  const int rank_;
-  const std::function<void(std::string_view line)> warn_;
+  const Plan plan_;
   std::deque<Guest> guests_;
   std::vector<std::unique_ptr<Acceptor>> acceptors_;
 };

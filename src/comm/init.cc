@@ -14,6 +14,7 @@
 #include "bootstrap/launch.h"
 #include "comm/coordinators.h"
 #include "comm/drivers.h"
+#include "comm/meet.h"
 #include "comm/open.h"
 #include "transport/peer_windows.h"
 #include "transport/segment.h"
@@ -66,9 +67,6 @@ bool can_map(const Meeting& meeting) {
   return can_map_peers(peers);
 }
 
-// All zero: the host of whoever serves the meeting.
-HostId host_of(const Settings& settings) { return settings.host_id.empty() ? HostId{} : host_id(settings.host_id); }
-
 Status several_hosts(const Meeting& meeting) {
   std::string others;
   for (std::size_t rank = 0; rank < meeting.members.size() && others.size() < 100; ++rank) {
@@ -80,22 +78,14 @@ Status several_hosts(const Meeting& meeting) {
                                                 "; this version has no transport between hosts");
 }
 
-Result<std::unique_ptr<Communicator>> join_job(const JobId& job, int rank, int ranks, std::uint64_t round,
-                                               const KnobReading& knobs, Absent server = Absent::is_an_error) {
+Result<std::unique_ptr<Communicator>> join_job(const Appointment& appointment, const KnobReading& knobs) {
+  const auto [rank, ranks] = std::pair(appointment.rank, appointment.ranks);
   const Settings& settings = knobs.settings;
   Result<std::string_view> transport = choose_transport(settings, true);
   if (!transport.ok()) return std::move(transport).status();
   Result<Sizes> sizes = choose_sizes(ranks, settings);
   if (!sizes.ok()) return std::move(sizes).status();
-  Result<Meeting> meeting = join(job, {.rank = rank,
-                                       .ranks = ranks,
-                                       .round = round,
-                                       .timeout_ns = settings.connect_timeout_ns,
-                                       .agreement = agreement_text(knobs),
-                                       .host = host_of(settings),
-                                       .host_is_told = !settings.host_id.empty(),
-                                       .progress = [](std::string_view line) { log(LogLevel::warn, "bootstrap", line); },
-                                       .server = server});
+  Result<Meeting> meeting = meet(appointment, knobs);
   if (!meeting.ok()) return std::move(meeting).status();
   const Meeting& met = meeting.value();
   if (!met.one_host()) return several_hosts(met);
@@ -183,7 +173,7 @@ Result<std::unique_ptr<Communicator>> init_rank_with(int ranks, const hcommUniqu
   if (Status status = check_names(knobs.settings); !status.ok()) return status;
   Result<JobId> job = job_id_from_bytes(std::as_bytes(std::span(id.internal)));
   if (!job.ok()) return std::move(job).status();
-  if (ranks > 1) return join_job(job.value(), rank, ranks, 0, knobs);
+  if (ranks > 1) return join_job({.job = job.value(), .rank = rank, .ranks = ranks, .addresses = {}}, knobs);
   // Nobody else will come, but the meeting spends the id and ends its service.
   Result<Meeting> meeting = join(
       job.value(), {.timeout_ns = knobs.settings.connect_timeout_ns, .agreement = agreement_text(knobs), .progress = {}});
@@ -206,16 +196,21 @@ Result<std::unique_ptr<Communicator>> init_rank(int ranks, const hcommUniqueId& 
 namespace {
 
 Result<std::unique_ptr<Communicator>> join_run(const Launch& launch, const KnobReading& knobs) {
-  if (!launch.one_host) {
-    return Status::failure(hcommInvalidUsage, "the ranks are on several hosts, and this version joins those of one host alone");
-  }
+  Result<JobId> job = launch.one_host ? Result<JobId>(launch.job) : id_between_hosts(launch, knobs.settings);
+  if (!job.ok()) return std::move(job).status();
   const TimeNs deadline = add_saturated(MonotonicClock().now(), knobs.settings.connect_timeout_ns);
   if (launch.serves) {
-    if (Status status = serve_run(launch.job, launch.ranks, knobs.settings, deadline); !status.ok()) return status;
+    if (Status status = serve_run(job.value(), launch.ranks, knobs.settings, deadline); !status.ok()) return status;
   }
   static std::atomic<std::uint64_t> round{0};  // the how-manyth communicator of the launcher's job this is
-  const Absent server = launch.named_by == kJobVariable ? Absent::is_an_error : Absent::may_come;
-  return join_job(launch.job, launch.rank, launch.ranks, round++, knobs, server);
+  return join_job({.job = job.value(),
+                   .rank = launch.rank,
+                   .ranks = launch.ranks,
+                   .round = round++,
+                   .many_rounds = true,
+                   .server = launch.named_by == kJobVariable ? Absent::is_an_error : Absent::may_come,
+                   .addresses = {}},
+                  knobs);
 }
 
 }  // namespace

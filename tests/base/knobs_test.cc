@@ -54,7 +54,7 @@ TEST_CASE("each knob introduces itself once") {
     CHECK_FALSE(knob.grammar.empty());
     CHECK_FALSE(knob.help.empty());
   }
-  CHECK(knobs().size() == 17);
+  CHECK(knobs().size() == 19);
 }
 
 TEST_CASE("without any source the settings are the defaults, and the table says the same") {
@@ -102,6 +102,8 @@ TEST_CASE("legal values become settings") {
                                             {"HCOMM_CHECK", "off"},
                                             {"HCOMM_KERNELS", "Scalar"},
                                             {"HCOMM_HOST_ID", "left; 2"},
+                                            {"HCOMM_SECRET_FILE", "/run/secret"},
+                                            {"HCOMM_TRUSTED_NET", "1"},
                                             {"HCOMM_SOCKET_IFNAME", "^=eth0,lo"},
                                             {"HCOMM_SOCKET_FAMILY", "INET6"},
                                             {"HCOMM_PORT_RANGE", "60000-60100"},
@@ -121,6 +123,8 @@ TEST_CASE("legal values become settings") {
   CHECK(settings.check == Check::off);
   CHECK(settings.kernels == "scalar");
   CHECK(settings.host_id == "left; 2");
+  CHECK(settings.secret_file == "/run/secret");
+  CHECK(settings.trusted_net);
   CHECK(settings.socket_ifname == "^=eth0,lo");
   CHECK(settings.socket_family == SocketFamily::inet6);
   CHECK(settings.port_range == PortRange{60000, 60100});
@@ -154,6 +158,7 @@ TEST_CASE("bad values are refused with name, value, place and what is legal") {
       {"HCOMM_CHUNK_SIZE", "1025M", "from 64 to 1G"},
       {"HCOMM_CHUNK_SIZE", "4MB", "from 64 to 1G"},
       {"HCOMM_BUFFSIZE", "99999999999999999999", "from 64 to 1G"},
+      {"HCOMM_TRUSTED_NET", "yes", "0 or 1"},
       {"HCOMM_SLOTS", "0", "from 1 to 8"},
       {"HCOMM_SLOTS", "9", "from 1 to 8"},
       {"HCOMM_SLOTS", "two", "from 1 to 8"},
@@ -260,6 +265,7 @@ TEST_CASE("unknown names are warned about, known strangers are not") {
                                                              {"HCOMM_RANK", "0"},
                                                              {"HCOMM_SIZE", "1"},
                                                              {"HCOMM_JOB", "x"},
+                                                             {"HCOMM_RENDEZVOUS", "h:1"},
                                                              {"HCOMM_DEBUG_CONFIG", "x"},
                                                              {"HCOMM_TA_ANYTHING", "x"},
                                                              {"HCOMM_NIC_PLUGIN_SO", "x"},

@@ -254,6 +254,21 @@ TEST_CASE("where the launcher does not tell, HCOMM_RENDEZVOUS must") {
   }
 }
 
+TEST_CASE("ranks that are started by hand need a rank, a size and a place") {
+  const Environment by_hand = {{"HCOMM_RANK", "1"}, {"HCOMM_SIZE", "4"}, {"HCOMM_RENDEZVOUS", "h:7000"}};
+  const Launch launch = launch_in(by_hand);
+  CHECK(launch.launcher == "by hand");
+  CHECK(launch.rank == 1);
+  CHECK(launch.ranks == 4);
+  CHECK_FALSE(launch.one_host);
+  CHECK_FALSE(launch.serves);
+  CHECK(launch.rendezvous == std::vector<std::string>{"h:7000"});
+  CHECK(launch.job == launch_in(with(by_hand, {{"HCOMM_RANK", "0"}})).job);
+  CHECK(launch_in(with(by_hand, {{"HCOMM_RANK", "0"}})).serves);
+  CHECK(launch.job != launch_in(with(by_hand, {{"HCOMM_RENDEZVOUS", "h:7001"}})).job);
+  CHECK_THAT(refused(with(by_hand, {{"HCOMM_RANK", "4"}}), hcommInvalidArgument), Contains("HCOMM_RANK is 4"));
+}
+
 TEST_CASE("hosts that Slurm counts and names must be as many") {
   CHECK_THAT(refused(with(kSlurm, {{"SLURM_STEP_NUM_NODES", "3"}, {"SLURM_STEP_NODELIST", "n[1-2]"}}), hcommInvalidArgument),
              Contains("SLURM_STEP_NUM_NODES is 3, but SLURM_STEP_NODELIST has 2 hosts"));

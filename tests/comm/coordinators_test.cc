@@ -22,6 +22,12 @@ extern "C" const char* __tsan_default_options() { return "report_thread_leaks=0"
 namespace hcomm {
 namespace {
 
+Settings on_loopback() {
+  Settings settings;
+  settings.socket_ifname = "=lo";
+  return settings;
+}
+
 // All ranks meet, each in a thread of its own. "" or the first failure.
 std::string meet(const JobId& job, int ranks) {
   std::vector<std::string> wrong(static_cast<std::size_t>(ranks));
@@ -63,23 +69,23 @@ bool eventually(Condition condition) {
 }  // namespace
 
 TEST_CASE("several meetings are served at once") {
-  const JobId first = make_job_id().value();
-  const JobId second = make_job_id().value();
-  REQUIRE(serve(first, {}).ok());
-  REQUIRE(serve(second, {}).ok());
+  JobId first = make_job_id().value();
+  JobId second = make_job_id().value();
+  REQUIRE(serve(first, on_loopback()).ok());
+  REQUIRE(serve(second, on_loopback()).ok());
   CHECK(meet(second, 2) == "");
   CHECK(meet(first, 3) == "");
 }
 
 TEST_CASE("an id is served once") {
-  const JobId job = make_job_id().value();
-  REQUIRE(serve(job, {}).ok());
-  CHECK_FALSE(serve(job, {}).ok());
+  JobId job = make_job_id().value();
+  REQUIRE(serve(job, on_loopback()).ok());
+  CHECK_FALSE(serve(job, on_loopback()).ok());
   CHECK(meet(job, 2) == "");  // by the first
 }
 
 TEST_CASE("settings that give no segment are told to all ranks") {
-  const JobId job = make_job_id().value();
+  JobId job = make_job_id().value();
   Settings settings;
   settings.buffer_bytes = 64;
   REQUIRE(serve(job, settings).ok());
@@ -88,8 +94,8 @@ TEST_CASE("settings that give no segment are told to all ranks") {
 
 TEST_CASE("meetings that are over are cleared away") {
   const auto serve_and_meet = [] {
-    const JobId job = make_job_id().value();
-    REQUIRE(serve(job, {}).ok());
+    JobId job = make_job_id().value();
+    REQUIRE(serve(job, on_loopback()).ok());
     REQUIRE(meet(job, 2) == "");
   };
   serve_and_meet();
@@ -102,8 +108,8 @@ TEST_CASE("meetings that are over are cleared away") {
 }
 
 TEST_CASE("the child of a fork serves nothing of its parent's", "[process]") {
-  const JobId job = make_job_id().value();
-  REQUIRE(serve(job, {}).ok());
+  JobId job = make_job_id().value();
+  REQUIRE(serve(job, on_loopback()).ok());
   int ends[2];
   REQUIRE(pipe(ends) == 0);
   const pid_t child = fork();
@@ -116,7 +122,7 @@ TEST_CASE("the child of a fork serves nothing of its parent's", "[process]") {
   close(ends[0]);
   CHECK(meet(job, 2) == "");
   // While the child lives, the name of the meeting is free again: the child does not hold its socket.
-  CHECK(eventually([&] { return serve(job, {}).ok(); }));
+  CHECK(eventually([&] { return serve(job, on_loopback()).ok(); }));
   CHECK(meet(job, 2) == "");
   CHECK(waitpid(child, nullptr, WNOHANG) == 0);
   close(ends[1]);
