@@ -165,7 +165,7 @@ int run(const PerfWords& words, const std::vector<std::string>& command_line) {
 void add_perf_command(CLI::App& app, int& exit_code, const std::vector<std::string>& words) {
   auto given = std::make_shared<PerfWords>();
   CLI::App* const command = app.add_subcommand("perf", "Measure collectives, with every element checked");
-  command->add_option("collective", given->collective, "allreduce, broadcast, reduce_scatter, allgather, barrier or all")
+  command->add_option("collective", given->collective, "allreduce, broadcast, reduce_scatter, allgather, barrier, reduce or all")
       ->required();
   command->add_option("-n", given->ranks, "Number of ranks to start; under a launcher it is the launcher's [4]")
       ->type_name("N");

@@ -27,6 +27,10 @@ std::size_t output_parts(Collective collective, int ranks) {
   return collective == Collective::allgather ? static_cast<std::size_t>(ranks) : 1;
 }
 
+std::uint64_t count_others(Bytes bytes, std::byte wanted) {
+  return bytes.size() - static_cast<std::uint64_t>(std::ranges::count(bytes, wanted));
+}
+
 double microseconds(double nanoseconds) { return nanoseconds / 1000.0; }
 
 }  // namespace
@@ -39,6 +43,7 @@ double bus_factor(Collective collective, int ranks) {
     case Collective::reduce_scatter: return (n - 1) / n;
     case Collective::allgather:      return (n - 1) / n;
     case Collective::broadcast:      return 1;
+    case Collective::reduce:         return 1;
     case Collective::barrier:        return 0;
   }
   unreachable();
@@ -129,6 +134,10 @@ Status PerfBench::call(const PerfCase& what, const Buffers& at) const {
     case Collective::broadcast:
       result = hcommBroadcast(at.send.data(), at.recv.data(), what.count, what.type.dtype, what.root, comm_, nullptr);
       break;
+    case Collective::reduce:
+      result =
+          hcommReduce(at.send.data(), at.recv.data(), what.count, what.type.dtype, what.op.op, what.root, comm_, nullptr);
+      break;
     case Collective::reduce_scatter:
       result = hcommReduceScatter(at.send.data(), at.recv.data(), what.count, what.type.dtype, what.op.op, comm_, nullptr);
       break;
@@ -152,7 +161,7 @@ void PerfBench::prepare(const PerfCase& what, const Pattern& pattern, const Buff
   if (what.bytes == 0) return;
   std::memset(at.recv.data(), kPoison, at.recv.size());
   if (!in_place) std::memset(at.send.data(), kPoison, at.send.size());
-  if (what.collective == Collective::broadcast && rank_ != what.root) return;
+  if (!has_input(what.collective, rank_ == what.root)) return;
   pattern.fill(at.send, rank_, 0, salt_);
 }
 
@@ -161,6 +170,14 @@ std::uint64_t PerfBench::count_wrong(const PerfCase& what, const Pattern& patter
   const std::size_t part = what.count * what.type.bytes;
   switch (what.collective) {
     case Collective::allreduce:      wrong = pattern.count_wrong_reduction(at.recv, 0, salt_); break;
+    case Collective::reduce:
+      // On other ranks the poison must still be there, or in place what they sent.
+      if (rank_ == what.root) {
+        wrong = pattern.count_wrong_reduction(at.recv, 0, salt_);
+      } else {
+        wrong = in_place ? pattern.count_wrong(at.recv, rank_, 0, salt_) : count_others(at.recv, std::byte{kPoison});
+      }
+      break;
     case Collective::broadcast:      wrong = pattern.count_wrong(at.recv, what.root, 0, salt_); break;
     case Collective::reduce_scatter:
       wrong = pattern.count_wrong_reduction(at.recv, static_cast<std::size_t>(rank_) * what.count, salt_);
@@ -172,7 +189,7 @@ std::uint64_t PerfBench::count_wrong(const PerfCase& what, const Pattern& patter
       break;
     case Collective::barrier: return 0;
   }
-  const bool read_mine = what.collective != Collective::broadcast || rank_ == what.root;
+  const bool read_mine = has_input(what.collective, rank_ == what.root);
   if (!in_place && read_mine) wrong += pattern.count_wrong(at.send, rank_, 0, salt_);  // a changed input is as wrong
   return wrong;
 }

@@ -94,6 +94,11 @@ HCOMM_EXPORT hcommResult_t hcommAllReduce(const void* send, void* recv, size_t c
 HCOMM_EXPORT hcommResult_t hcommBroadcast(const void* send, void* recv, size_t count, hcommDataType_t dtype, int root,
                                           hcommComm_t comm, hcommStream_t stream);
 
+/* recv[i] = op over all ranks' send[i], on the root; count elements. recv is written on the root alone and may be NULL
+ * elsewhere. */
+HCOMM_EXPORT hcommResult_t hcommReduce(const void* send, void* recv, size_t count, hcommDataType_t dtype, hcommRedOp_t op,
+                                       int root, hcommComm_t comm, hcommStream_t stream);
+
 /* recv[i] = op over all ranks' send[rank * recv_count + i]; send has size * recv_count elements. */
 HCOMM_EXPORT hcommResult_t hcommReduceScatter(const void* send, void* recv, size_t recv_count, hcommDataType_t dtype,
                                               hcommRedOp_t op, hcommComm_t comm, hcommStream_t stream);

@@ -290,6 +290,22 @@ class Communicator {
                   "broadcast");
   }
 
+  // recv[i] = op over all ranks' send[i], on the root; elsewhere recv is left alone and may be empty.
+  template <Source Send, Target Recv>
+    requires SameElements<Send, Recv>
+  void reduce(const Send& send, Recv&& recv, int root, Op op = Op::sum) {
+    if (rank() == root) detail::check_size("reduce", "recv", std::ranges::size(recv), std::ranges::size(send));
+    detail::check(hcommReduce(std::ranges::data(send), std::ranges::data(recv), std::ranges::size(send), type_of<Send>(),
+                              c_op(op), root, handle(), nullptr),
+                  "reduce");
+  }
+
+  // The same in place, on the root; elsewhere data is only read.
+  template <Target Data>
+  void reduce(Data&& data, int root, Op op = Op::sum) {
+    reduce(std::as_const(data), data, root, op);
+  }
+
   // recv[i] = op over all ranks' send[rank * recv.size() + i]: send has size() blocks, recv is one. recv may be the rank's own
   // block of send; any other overlap is an error.
   template <Source Send, Target Recv>

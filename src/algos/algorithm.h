@@ -18,6 +18,9 @@ struct Algorithm {
   int (*rounds)(const Problem& problem);  // how many messages or flags in a row the last rank waits for, at most; per chunk
   std::string_view expression;            // equal for algorithms whose results have the same bits; "" if nothing is computed
   void (*write)(ProgramBuilder& self);
+  // Where the blocks of a chunk follow each other and none of the next chunk may: for how long nobody works at full width, as a
+  // share of the busiest rank's work. Null: for no time.
+  double (*idle_share)(const Problem& problem) = nullptr;
 };
 
 // Every algorithm of every collective, in the order they are listed to people.

@@ -50,6 +50,27 @@ void allreduce(ProgramBuilder& self) {
   leave_epoch(self);
 }
 
+// As an allreduce, but the root alone collects. The others know that their own memory is read no more when all blocks are
+// added up; in the epilogue they wait for that.
+void reduce(ProgramBuilder& self) {
+  if (written_alone(self)) return;
+  const int own = self.rank();
+  const bool is_root = own == self.root();
+  expose_for_others(self);
+  self.await_others(Phase::filled);
+  self.combine(contributions(self), std::array{finished(is_root ? self.output(own) : self.slot(own, own, own))});
+  self.signal(Phase::reduced);
+  for (int distance = 1; is_root && distance < self.ranks(); ++distance) {
+    const int peer = wrap(own + distance, self.ranks());
+    self.await(peer, Phase::reduced);
+    self.copy(self.slot(peer, peer, peer), self.output(peer));
+  }
+  leave_epoch(self);
+  if (is_root) return;
+  self.epilogue();
+  self.await_others(Phase::reduced);
+}
+
 void broadcast(ProgramBuilder& self) {
   if (written_alone(self)) return;
   const Slice shown = self.exposed(self.root(), 0, 0);
@@ -113,12 +134,13 @@ int two_rounds(const Problem& problem) { return problem.ranks > 1 ? 2 : 0; }
 
 }  // namespace
 
-const Family kDirect = {{
+const Family<6> kDirect = {{
     {"direct", Collective::allreduce, any_problem, all_blocks_in_slot, two_rounds, kRankTree, allreduce},
     {"direct", Collective::broadcast, any_problem, message_in_slot, two_rounds, "", broadcast},
     {"direct", Collective::reduce_scatter, any_problem, all_blocks_in_slot, two_rounds, kRankTree, reduce_scatter},
     {"direct", Collective::allgather, any_problem, block_in_slot, two_rounds, "", allgather},
     {"direct", Collective::barrier, any_problem, message_in_slot, two_rounds, "", barrier},
+    {"direct", Collective::reduce, any_problem, all_blocks_in_slot, two_rounds, kRankTree, reduce},
 }};
 
 }  // namespace hcomm

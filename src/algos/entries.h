@@ -1,4 +1,4 @@
-// What each file of this room adds to the table: one entry per collective, in the order of kCollectives.
+// What each file of this room adds to the table: one entry for each collective that it is written for.
 #pragma once
 
 #include <array>
@@ -7,11 +7,14 @@
 
 namespace hcomm {
 
-using Family = std::array<Algorithm, kCollectives.size()>;
+template <std::size_t entries>
+using Family = std::array<Algorithm, entries>;
 
-extern const Family kFlat;
-extern const Family kDirect;
-extern const Family kRing;
-extern const Family kRecursiveDoubling;
+extern const Family<6> kFlat;
+extern const Family<6> kDirect;
+extern const Family<6> kRing;
+extern const Family<6> kRecursiveDoubling;
+extern const Family<5> kHalvingDoubling;
+extern const Family<3> kTree;
 
 }  // namespace hcomm

@@ -36,6 +36,21 @@ void allreduce(ProgramBuilder& self) {
   leave_epoch(self);
 }
 
+// The others need not wait: the root reads their slots, never their memory.
+void reduce(ProgramBuilder& self) {
+  if (written_alone(self)) return;
+  if (self.rank() == self.root()) {
+    self.await_others(Phase::filled);
+    self.combine(contributions(self, 0), std::array{finished(self.output(0))});
+    self.signal(Phase::finished);
+  } else {
+    claim_slot(self);
+    fill_slot(self, 0, 1);
+    self.signal(Phase::filled);
+    leave_epoch(self);
+  }
+}
+
 void broadcast(ProgramBuilder& self) {
   if (written_alone(self)) return;
   const Slice shown = self.slot(self.root(), 0, 0);
@@ -90,12 +105,13 @@ int one_round(const Problem& problem) { return problem.ranks > 1 ? 1 : 0; }
 
 }  // namespace
 
-const Family kFlat = {{
+const Family<6> kFlat = {{
     {"flat", Collective::allreduce, any_problem, message_in_slot, one_round, kRankTree, allreduce},
     {"flat", Collective::broadcast, any_problem, message_in_slot, one_round, "", broadcast},
     {"flat", Collective::reduce_scatter, any_problem, all_blocks_in_slot, one_round, kRankTree, reduce_scatter},
     {"flat", Collective::allgather, any_problem, block_in_slot, one_round, "", allgather},
     {"flat", Collective::barrier, any_problem, message_in_slot, one_round, "", barrier},
+    {"flat", Collective::reduce, any_problem, message_in_slot, one_round, kRankTree, reduce},
 }};
 
 }  // namespace hcomm

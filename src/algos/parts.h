@@ -26,6 +26,9 @@ inline bool written_alone(ProgramBuilder& self) {
   return true;
 }
 
+// Over channels alone, with nothing to keep.
+inline Shape block_per_rank(const Problem& problem) { return {.blocks = problem.ranks}; }
+
 // Shapes over the window; a rank alone needs none. In a slot lies the whole message ...
 inline Shape message_in_slot(const Problem& problem) { return {.blocks = 1, .slot_units = problem.ranks > 1 ? 1 : 0}; }
 

@@ -4,7 +4,8 @@
 // contribution, gathers one contribution at each stop, and comes home to rank b complete:
 //     (..((x[b+1] + x[b+2]) + x[b+3]) + ..) + x[b]        indices modulo the number of ranks
 // On the second trip each complete block travels once more and is copied. Every element is thus computed on one rank
-// alone, and all ranks end with the same bits. On the way the partial sums have the element's own type, so that a message
+// alone, and all ranks end with the same bits. In a reduce the second trip ends at the root, whichever that is: the bits are
+// those of the allreduce. On the way the partial sums have the element's own type, so that a message
 // is never longer than its share: a 16-bit float is rounded once per stop.
 //
 // Each rank sends and receives the same, 2 (n - 1) / n of the message: the least that is possible. But there are 2 (n - 1) steps.
@@ -19,7 +20,7 @@ int left_of(const ProgramBuilder& self) { return wrap(self.rank() - 1, self.rank
 
 // The first trip. Two places of scratch, so that the next block arrives while this one is added up. What arrives first is the
 // left neighbour's raw contribution, and still to be prepared.
-void gather_contributions(ProgramBuilder& self) {
+void gather_contributions(ProgramBuilder& self, const Slice& own_block) {
   const int ranks = self.ranks();
   const int steps = ranks - 1;
   const auto arriving = [&](int step) { return wrap(self.rank() - 2 - step, ranks); };
@@ -31,7 +32,7 @@ void gather_contributions(ProgramBuilder& self) {
     if (!home) self.recv(landing(step + 1), left_of(self));
     const Slice arrived = step == 0 ? prepared(landing(step)) : landing(step);
     const Slice own = prepared(self.input(arriving(step)));
-    self.combine({arrived, own}, {home ? finished(self.output(self.rank())) : landing(step)});
+    self.combine({arrived, own}, {home ? finished(own_block) : landing(step)});
     if (!home) self.send(landing(step), right_of(self));
   }
 }
@@ -50,13 +51,42 @@ void pass_around(ProgramBuilder& self, const Slice& own) {
 
 void allreduce(ProgramBuilder& self) {
   if (written_alone(self)) return;
-  gather_contributions(self);
+  gather_contributions(self, self.output(self.rank()));
   pass_around(self, self.output(self.rank()));
 }
 
 void reduce_scatter(ProgramBuilder& self) {
   if (written_alone(self)) return;
-  gather_contributions(self);
+  gather_contributions(self, self.output(self.rank()));
+}
+
+// The second trip of a reduce. The rank at the root's right starts with its own block alone; each one sends first its own, then
+// what comes from the left, through the two places of scratch.
+void pass_to_root(ProgramBuilder& self, const Slice& own) {
+  const int behind = wrap(self.rank() - self.root(), self.ranks()) - 1;  // so many ranks between the root and this one
+  const auto passing = [&](int step) {
+    return self.scratch((self.ranks() + 1 + step) % 2, wrap(self.rank() - 1 - step, self.ranks()));
+  };
+  if (behind > 0) self.recv(passing(0), left_of(self));
+  self.send(own, right_of(self));
+  for (int step = 0; step < behind; ++step) {
+    if (step + 1 < behind) self.recv(passing(step + 1), left_of(self));
+    self.send(passing(step), right_of(self));
+  }
+}
+
+void reduce(ProgramBuilder& self) {
+  if (written_alone(self)) return;
+  const int ranks = self.ranks();
+  const int rank = self.rank();
+  if (rank != self.root()) {
+    const Slice own = self.scratch(ranks % 2, rank);  // where the first trip ends
+    gather_contributions(self, own);
+    pass_to_root(self, own);
+    return;
+  }
+  gather_contributions(self, self.output(rank));
+  for (int step = 1; step < ranks; ++step) self.recv(self.output(wrap(rank - step, ranks)), left_of(self));
 }
 
 void allgather(ProgramBuilder& self) {
@@ -99,8 +129,6 @@ Shape two_trips(const Problem& problem) {
   return {.blocks = problem.ranks, .scratch_units = problem.ranks > 1 ? 2 : 0};
 }
 
-Shape no_scratch(const Problem& problem) { return {.blocks = problem.ranks}; }
-
 Shape chain(const Problem& problem) { return {.blocks = problem.ranks > 1 ? kChainBlocks : 1}; }
 
 Shape tokens(const Problem&) { return {}; }
@@ -111,12 +139,13 @@ int token_rounds(const Problem& problem) { return problem.ranks > 1 ? 2 * proble
 
 }  // namespace
 
-const Family kRing = {{
+const Family<6> kRing = {{
     {"ring", Collective::allreduce, any_problem, two_trips, twice_around, "ring", allreduce},
     {"ring", Collective::broadcast, any_problem, chain, once_around, "", broadcast},
     {"ring", Collective::reduce_scatter, any_problem, two_trips, once_around, "ring", reduce_scatter},
-    {"ring", Collective::allgather, any_problem, no_scratch, once_around, "", allgather},
+    {"ring", Collective::allgather, any_problem, block_per_rank, once_around, "", allgather},
     {"ring", Collective::barrier, any_problem, tokens, token_rounds, "", barrier},
+    {"ring", Collective::reduce, any_problem, two_trips, twice_around, "ring", reduce},
 }};
 
 }  // namespace hcomm

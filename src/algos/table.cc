@@ -7,26 +7,33 @@ namespace hcomm {
 namespace {
 
 // Per collective, from the smallest message on.
-constexpr std::array kFamilies = {&kFlat, &kDirect, &kRecursiveDoubling, &kRing};
+constexpr std::array<std::span<const Algorithm>, 6> kFamilies = {kFlat, kDirect, kRecursiveDoubling,
+                                                                   kHalvingDoubling, kTree, kRing};
 
-constexpr auto kTable = [] {
-  std::array<const Algorithm*, kFamilies.size() * kCollectives.size()> table{};
-  std::size_t next = 0;
-  for (std::size_t collective = 0; collective < kCollectives.size(); ++collective) {
-    for (const Family* family : kFamilies) table[next++] = &(*family)[collective];
+std::vector<const Algorithm*> table_of_all() {
+  std::vector<const Algorithm*> table;
+  for (const Collective collective : kCollectives) {
+    for (const std::span<const Algorithm> family : kFamilies) {
+      for (const Algorithm& algorithm : family) {
+        if (algorithm.collective == collective) table.push_back(&algorithm);
+      }
+    }
   }
   return table;
-}();
+}
 
 }  // namespace
 
-std::span<const Algorithm* const> algorithms() { return kTable; }
+std::span<const Algorithm* const> algorithms() {
+  static const std::vector<const Algorithm*> table = table_of_all();
+  return table;
+}
 
 const Algorithm* find_algorithm(std::string_view name, Collective collective) {
-  const auto found = std::ranges::find_if(kTable, [&](const Algorithm* algorithm) {
+  const auto found = std::ranges::find_if(algorithms(), [&](const Algorithm* algorithm) {
     return algorithm->collective == collective && algorithm->name == name;
   });
-  return found == kTable.end() ? nullptr : *found;
+  return found == algorithms().end() ? nullptr : *found;
 }
 
 Program write_program(const Algorithm& algorithm, const Problem& problem, int rank) {

@@ -42,6 +42,17 @@ hcommResult_t hcommBroadcast(const void* send, void* recv, size_t count, hcommDa
       {.collective = Collective::broadcast, .send = send, .recv = recv, .count = count, .dtype = dtype, .root = root});
 }
 
+hcommResult_t hcommReduce(const void* send, void* recv, size_t count, hcommDataType_t dtype, hcommRedOp_t op, int root,
+                          hcommComm_t comm, hcommStream_t stream) {
+  return collective(comm, stream, {.collective = Collective::reduce,
+                                   .send = send,
+                                   .recv = recv,
+                                   .count = count,
+                                   .dtype = dtype,
+                                   .op = op,
+                                   .root = root});
+}
+
 hcommResult_t hcommReduceScatter(const void* send, void* recv, size_t recv_count, hcommDataType_t dtype, hcommRedOp_t op,
                                  hcommComm_t comm, hcommStream_t stream) {
   return collective(

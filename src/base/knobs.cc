@@ -115,7 +115,8 @@ constexpr std::string_view kUnitGrammar = "bytes, or a number with K, M or G, fr
 
 // In the order of `hcomm env`. A duration's ranks may differ: each waits as long as it likes.
 constexpr auto kRows = std::to_array<Row>({
-    {{"HCOMM_ALGO", "adaptive, or the name of an algorithm", "adaptive", "how collectives move data", false},
+    {{"HCOMM_ALGO", "adaptive, an algorithm, collective=algorithm; commas between", "adaptive", "how collectives move data",
+      false},
      [](std::string_view text, Settings& settings) { return settings.algo = text, true; },
      [](const Settings& settings) { return settings.algo; }},
     {{"HCOMM_TIMEOUT", kDurationGrammar, "1836s", "how long a call waits for a peer that has not come", false},

@@ -60,12 +60,13 @@ Status check_overlap(const CollectiveCall& call, const Region& send, const Regio
 }
 
 Status check_buffers(const CollectiveCall& call, int rank, int ranks) {
-  const bool reads_send = !has_root(call.collective) || rank == call.root;
+  const bool reads_send = has_input(call.collective, rank == call.root);
+  const bool writes_recv = has_output(call.collective, rank == call.root);
   const std::size_t part = call.count * element_bytes(call.dtype);
   const std::size_t whole = is_strided(call.collective) ? part * static_cast<std::size_t>(ranks) : part;
   if (reads_send && call.send == nullptr) return refuse(call, "send is NULL, and count is not 0");
-  if (call.recv == nullptr) return refuse(call, "recv is NULL, and count is not 0");
-  if (!reads_send) return {};
+  if (writes_recv && call.recv == nullptr) return refuse(call, "recv is NULL, and count is not 0");
+  if (!reads_send || !writes_recv) return {};
   const Region send{"send", reinterpret_cast<std::uintptr_t>(call.send),
                     call.collective == Collective::allgather ? part : whole};
   const Region recv{"recv", reinterpret_cast<std::uintptr_t>(call.recv),

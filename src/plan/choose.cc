@@ -16,7 +16,8 @@ Choice made(const Candidate& candidate, std::string_view decided_by) {
 
 Result<Choice> forced(const PlanRequest& request, std::string_view wanted) {
   const Algorithm* const algorithm = find_algorithm(wanted, request.collective);
-  std::string why = algorithm == nullptr ? "is not written for it" : refusal(*algorithm, request);
+  HCOMM_ASSERT(algorithm != nullptr);
+  const std::string why = refusal(*algorithm, request);
   if (why.empty()) return made(predict(*algorithm, request), "HCOMM_ALGO");
   std::string text(name(request.collective));
   text.append(" of ").append(std::to_string(request.ranks)).append(" ranks: HCOMM_ALGO=").append(wanted);

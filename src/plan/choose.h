@@ -53,7 +53,8 @@ struct Candidate {
 };
 std::vector<Candidate> candidates(const PlanRequest& request);
 
-// What HCOMM_ALGO asks for a collective; empty for adaptive. InvalidArgument as above, for any part of the text.
+// What HCOMM_ALGO asks for a collective; empty for adaptive, and where a name for all collectives is not written for this
+// one. InvalidArgument as above, for any part of the text.
 Result<std::string_view> requested_algorithm(std::string_view text, Collective collective);
 
 }  // namespace hcomm

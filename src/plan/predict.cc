@@ -137,8 +137,13 @@ Candidate predict(const Algorithm& algorithm, const PlanRequest& request) {
   const double share = std::max(1.0, static_cast<double>(request.ranks) / cores);
   const double round_us = request.ranks <= cores ? costs.round_us : costs.switch_us * share;
 
-  // The ranks are alike but for the root; the one beside it is the first of those that only listen.
+  // The ranks are alike but for the root and the nodes of a tree; the one beside the root is the first of those that only listen.
   Work busiest = work_of(algorithm, request, request.root, candidate.chunks, block_bytes);
+  for (const int distance : {1, 2, 3}) {
+    if (has_root(request.collective) || distance >= request.ranks) break;
+    const Work other = work_of(algorithm, request, distance, candidate.chunks, block_bytes);
+    if (work_us(other, costs) > work_us(busiest, costs)) busiest = other;
+  }
   const double rounds_per_chunk = algorithm.rounds(request.problem()) - (busiest.acknowledged ? 1 : 0);
   double rounds = rounds_per_chunk * chunks + (busiest.acknowledged ? 1 : 0);
   double way_us = 0;
@@ -155,7 +160,8 @@ Candidate predict(const Algorithm& algorithm, const PlanRequest& request) {
   candidate.ops = static_cast<std::size_t>(busiest.ops);
   candidate.moved_bytes = static_cast<std::size_t>(busiest.bytes);
   candidate.rounds = static_cast<int>(std::min(rounds, 1e9));
-  candidate.predicted_us = work_us(busiest, costs) * share + way_us + rounds * round_us;
+  const double idle_share = algorithm.idle_share == nullptr ? 0 : algorithm.idle_share(request.problem());
+  candidate.predicted_us = work_us(busiest, costs) * (share + idle_share) + way_us + rounds * round_us;
   return candidate;
 }
 

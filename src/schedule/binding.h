@@ -1,7 +1,7 @@
 // What a call's sizes make of a schedule: how many chunks, and where each block of a chunk lies. Pure arithmetic in
 // 64 bits, the same on every rank that knows (collective, ranks, count, type, shape, capacity).
 //
-// Blocks have one identity everywhere. For allreduce and broadcast a chunk is a run of the message and is divided
+// Blocks have one identity everywhere. For allreduce, broadcast and reduce a chunk is a run of the message and is divided
 // into `blocks` blocks ("split"). For reduce-scatter and allgather there are as many blocks as ranks, block b is
 // rank b's part, and a chunk is the same run of every part ("strided"): reduce-scatter has all blocks in the input and
 // its own one in the output, allgather has its own one in the input and all in the output. `count` counts elements:

@@ -9,10 +9,10 @@
 
 namespace hcomm {
 
-enum class Collective : std::uint8_t { allreduce, broadcast, reduce_scatter, allgather, barrier };
+enum class Collective : std::uint8_t { allreduce, broadcast, reduce_scatter, allgather, barrier, reduce };
 
 inline constexpr std::array kCollectives = {Collective::allreduce, Collective::broadcast, Collective::reduce_scatter,
-                                            Collective::allgather, Collective::barrier};
+                                            Collective::allgather, Collective::barrier,   Collective::reduce};
 
 constexpr std::string_view name(Collective collective) {
   switch (collective) {
@@ -21,13 +21,24 @@ constexpr std::string_view name(Collective collective) {
     case Collective::reduce_scatter: return "reduce_scatter";
     case Collective::allgather:      return "allgather";
     case Collective::barrier:        return "barrier";
+    case Collective::reduce:         return "reduce";
   }
   unreachable();
 }
 
-constexpr bool has_root(Collective collective) { return collective == Collective::broadcast; }
+constexpr bool has_root(Collective collective) {
+  return collective == Collective::broadcast || collective == Collective::reduce;
+}
 constexpr bool reduces(Collective collective) {
-  return collective == Collective::allreduce || collective == Collective::reduce_scatter;
+  return collective == Collective::allreduce || collective == Collective::reduce_scatter || collective == Collective::reduce;
+}
+
+// Whose buffers the caller passes: of a broadcast the root alone has an input, of a reduce the root alone an output.
+constexpr bool has_input(Collective collective, bool is_root) {
+  return collective != Collective::barrier && (collective != Collective::broadcast || is_root);
+}
+constexpr bool has_output(Collective collective, bool is_root) {
+  return collective != Collective::barrier && (collective != Collective::reduce || is_root);
 }
 
 inline constexpr int kMaxRanks = 4096;

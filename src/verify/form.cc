@@ -33,7 +33,8 @@ struct Line {
 
 // Which blocks the caller of `rank` passes, or receives.
 bool has_block(const Problem& problem, const Shape& shape, Buffer buffer, int rank, const Slice& slice) {
-  if (problem.collective == Collective::barrier) return false;
+  const bool is_root = rank == problem.root;
+  if (buffer == Buffer::output && !has_output(problem.collective, is_root)) return false;
   const bool lone = (buffer == Buffer::output && problem.collective == Collective::reduce_scatter) ||
                     (buffer == Buffer::input && problem.collective == Collective::allgather);
   if (lone) return slice.first == static_cast<std::uint32_t>(rank) && slice.count == 1;

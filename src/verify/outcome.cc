@@ -16,7 +16,7 @@ bool passes_block(const Problem& problem, std::uint32_t rank, std::uint32_t bloc
   return problem.collective != Collective::allgather || block == rank;
 }
 bool receives_block(const Problem& problem, std::uint32_t rank, std::uint32_t block) {
-  if (problem.collective == Collective::barrier) return false;
+  if (!has_output(problem.collective, static_cast<int>(rank) == problem.root)) return false;
   return problem.collective != Collective::reduce_scatter || block == rank;
 }
 
@@ -72,7 +72,8 @@ Judgement check_output(World& world, const Spot& spot) {
   if (spot.cell->value == kUnwritten) return refuse(spot_story(spot) + " was never written");
   switch (problem.collective) {
     case Collective::allreduce:
-    case Collective::reduce_scatter: return check_sum(world, spot);
+    case Collective::reduce_scatter:
+    case Collective::reduce:         return check_sum(world, spot);
     case Collective::broadcast:      return check_move(world, spot, static_cast<std::uint32_t>(problem.root));
     case Collective::allgather:      return check_move(world, spot, spot.index);
     case Collective::barrier:        return {};

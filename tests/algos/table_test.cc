@@ -5,6 +5,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "algos/halves.h"
 #include "algos/parts.h"
 #include "depth.h"
 
@@ -17,7 +18,7 @@ Problem problem_of(const Algorithm& algorithm, int ranks, int slots = 2) {
 
 }  // namespace
 
-TEST_CASE("four families, each with an entry for every collective") {
+TEST_CASE("every entry is found by its name and collective") {
   std::set<std::pair<std::string_view, Collective>> seen;
   for (const Algorithm* algorithm : algorithms()) {
     CHECK(find_algorithm(algorithm->name, algorithm->collective) == algorithm);
@@ -31,9 +32,25 @@ TEST_CASE("four families, each with an entry for every collective") {
   CHECK(find_algorithm("", Collective::allreduce) == nullptr);
 }
 
-TEST_CASE("a family lists its entries in the order of the collectives") {
-  for (const Family* family : {&kFlat, &kDirect, &kRing, &kRecursiveDoubling}) {
-    for (std::size_t i = 0; i < family->size(); ++i) CHECK((*family)[i].collective == kCollectives[i]);
+TEST_CASE("entries have their family's name, and are all in the table") {
+  std::size_t entries = 0;
+  const auto check = [&](std::string_view family, std::span<const Algorithm> list) {
+    entries += list.size();
+    for (const Algorithm& each : list) CHECK(each.name == family);
+  };
+  check("flat", kFlat);
+  check("direct", kDirect);
+  check("recursive_doubling", kRecursiveDoubling);
+  check("halving_doubling", kHalvingDoubling);
+  check("tree", kTree);
+  check("ring", kRing);
+  CHECK(entries == algorithms().size());
+}
+
+TEST_CASE("the tree is for what has one message: allreduce, broadcast, reduce") {
+  for (const Collective collective : kCollectives) {
+    const bool one_message = collective == Collective::allreduce || has_root(collective);
+    CHECK((find_algorithm("tree", collective) != nullptr) == one_message);
   }
 }
 
@@ -55,10 +72,16 @@ TEST_CASE("rounds are what the last rank waits for in a row") {
         problem.root = root;
         INFO(algorithm->name << " " << name(algorithm->collective) << " ranks=" << ranks << " root=" << root);
         const int depth = depth_of(write_schedule(*algorithm, problem));
-        // Where halves are uneven a rank may hear from two others at once, and a level costs no round.
-        const int levels_saved = algorithm->name == "recursive_doubling" ? 1 : 0;
+        // Where halves are uneven a rank may hear from two others at once, and a level costs no round. In a double tree the
+        // blocks follow each other, as far as the other tree lets them.
+        const bool adds_in_tree = algorithm->name == "tree" && reduces(algorithm->collective);
+        const int half_of_blocks = algorithm->shape(problem).blocks / 2;
+        const int saved = algorithm->name == "recursive_doubling" ? 1
+                          : algorithm->name == "halving_doubling" ? 3
+                          : adds_in_tree                          ? half_of_blocks
+                                                                  : 0;
         CHECK(depth <= algorithm->rounds(problem));
-        CHECK(depth >= algorithm->rounds(problem) - levels_saved);
+        CHECK(depth >= algorithm->rounds(problem) - saved);
       }
     }
   }
@@ -98,6 +121,28 @@ TEST_CASE("a program is linear in the ranks, up to the largest number of them") 
       CHECK(program.ops.size() <= std::size_t{5} * kMaxRanks);
       CHECK(program.slices.size() <= std::size_t{8} * kMaxRanks);
       if (algorithm->name == "recursive_doubling") CHECK(program.ops.size() <= 4 * 12 + 1);
+      if (algorithm->name == "halving_doubling") CHECK(program.ops.size() <= 9 * 12 + 1);
+    }
+  }
+}
+
+TEST_CASE("ranks are halved down to one, and each half is seen from the other as itself") {
+  for (int ranks = 1; ranks <= 40; ++ranks) {
+    for (int rank = 0; rank < ranks; ++rank) {
+      Range expected{0, ranks};
+      const std::vector<Split> splits = splits_of(rank, ranks);
+      CHECK(static_cast<int>(splits.size()) <= levels_of(ranks));
+      CHECK(static_cast<int>(splits.size()) >= levels_of(ranks) - 1);
+      for (const Split& split : splits) {
+        CHECK(split.whole().first == expected.first);
+        CHECK(split.whole().count == expected.count);
+        CHECK(split.mine.contains(rank));
+        CHECK(split.other.contains(partner_of(rank, split)));
+        const int lower = split.is_lower() ? split.mine.count : split.other.count;
+        CHECK(lower == (expected.count + 1) / 2);
+        expected = split.mine;
+      }
+      CHECK(expected.count == 1);
     }
   }
 }

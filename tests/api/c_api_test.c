@@ -126,6 +126,27 @@ static void check_broadcast(void) {
   }
 }
 
+/* The root alone has a result; elsewhere recv may be NULL, and is left alone if it is not. */
+static void check_reduce(void) {
+  for (int root = 0; root < ranks.size; ++root) {
+    fill();
+    for (int rank = 0; rank < ranks.size; ++rank) {
+      for (int i = 0; i < kCount; ++i) ranks.recv[rank][i] = -1;
+    }
+    hcommGroupStart();
+    for (int rank = 0; rank < ranks.size; ++rank) {
+      float* const recv = rank == root || rank % 2 == 0 ? ranks.recv[rank] : NULL;
+      hcommReduce(ranks.send[rank], recv, kCount, hcommFloat32, hcommMax, root, ranks.comms[rank], NULL);
+    }
+    expect_result(hcommGroupEnd(), hcommSuccess, "a group of reduces");
+    int wrong = 0;
+    for (int rank = 0; rank < ranks.size; ++rank) {
+      for (int i = 0; i < kCount; ++i) wrong += ranks.recv[rank][i] != (rank == root ? (float)(ranks.size - 1 + i) : -1);
+    }
+    expect(wrong == 0, "reduce is right, on the root alone");
+  }
+}
+
 static void check_reduce_scatter(void) {
   fill();
   hcommGroupStart();
@@ -164,6 +185,7 @@ static void check_empty_calls(int grouped) {
     const hcommComm_t comm = ranks.comms[rank];
     expect_result(hcommAllReduce(NULL, NULL, 0, hcommFloat32, hcommSum, comm, NULL), hcommSuccess, "empty allreduce");
     expect_result(hcommBroadcast(NULL, NULL, 0, hcommFloat32, 0, comm, NULL), hcommSuccess, "empty broadcast");
+    expect_result(hcommReduce(NULL, NULL, 0, hcommFloat32, hcommSum, 0, comm, NULL), hcommSuccess, "empty reduce");
     expect_result(hcommReduceScatter(NULL, NULL, 0, hcommFloat32, hcommSum, comm, NULL), hcommSuccess, "empty reduce-scatter");
     expect_result(hcommAllGather(NULL, NULL, 0, hcommFloat32, comm, NULL), hcommSuccess, "empty allgather");
   }
@@ -197,6 +219,8 @@ static void check_bad_arguments(hcommComm_t comm) {
   expect_names(hcommBroadcast(send, recv, 0, hcommFloat32, n, comm, NULL), "root", "empty broadcast, root n");
   expect_names(hcommBroadcast(send, recv, 8, hcommFloat32, 0, NULL, NULL), "comm", "broadcast, comm");
 
+  expect_names(hcommReduce(send, recv, 8, hcommFloat32, hcommSum, n, comm, NULL), "root", "reduce, root");
+  expect_names(hcommReduce(NULL, recv, 8, hcommFloat32, hcommSum, 0, comm, NULL), "send", "reduce, send");
   expect_names(hcommReduceScatter(send, recv, huge, hcommFloat32, hcommSum, comm, NULL), "count", "reduce-scatter, count");
   expect_names(hcommReduceScatter(send, recv, huge / 4 / (size_t)n + 1, hcommFloat32, hcommSum, comm, NULL), "count",
                "reduce-scatter, a count whose product with the size wraps");
@@ -354,6 +378,7 @@ int main(void) {
     make_ranks(size);
     check_values();
     check_broadcast();
+    check_reduce();
     check_reduce_scatter();
     check_all_gather();
     check_empty_calls(0);

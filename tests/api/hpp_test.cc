@@ -119,13 +119,19 @@ TEST_CASE("every operation has its meaning") {
   CHECK(wrong == 0);
 }
 
-TEST_CASE("broadcast, reduce_scatter, all_gather and barrier") {
+TEST_CASE("broadcast, reduce, reduce_scatter, all_gather and barrier") {
   std::atomic<int> wrong = 0;
   on_every_rank(3, [&](Communicator& comm) {
     const int rank = comm.rank();
     std::vector<std::int32_t> all(12);
     std::iota(all.begin(), all.end(), 100 * rank);
     std::array<std::int32_t, 4> part{};
+    std::vector<float> sum(comm.rank() == 1 ? 6 : 0);
+    comm.reduce(std::vector<float>(6, 2), sum, 1);
+    wrong += std::ranges::count(sum, 2.0f * static_cast<float>(comm.size())) != std::ssize(sum);
+    std::vector<float> mine(6, 3);
+    comm.reduce(mine, 0);
+    wrong += std::ranges::count(mine, comm.rank() == 0 ? 3.0f * static_cast<float>(comm.size()) : 3.0f) != 6;
     comm.reduce_scatter(all, part);
     for (int i = 0; i < 4; ++i) wrong += part[static_cast<std::size_t>(i)] != 300 + 3 * (4 * rank + i);
 

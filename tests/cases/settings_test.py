@@ -77,7 +77,7 @@ class Agreement(CasesTest):
 
 class Algorithms(CasesTest):
     def test_B125_every_collective_with_every_name(self):
-        for name in ("adaptive", "flat", "direct", "ring", "recursive_doubling"):
+        for name in ("adaptive", "flat", "direct", "ring", "recursive_doubling", "halving_doubling", "tree"):
             with self.subTest(name=name):
                 run = hcomm("perf", "all", "-n", "3", "-b", "2K", "-e", "2K", "--iters", "2", "--warmup", "1",
                             environment={"HCOMM_ALGO": name}, timeout=120)
@@ -95,7 +95,7 @@ class Algorithms(CasesTest):
                 self.assertEqual(run.code, 3, run.err)
                 self.assertIn("HCOMM_ALGO", run.err.decode())
                 if len(name) < 100:
-                    for legal in ("flat", "direct", "ring", "recursive_doubling"):
+                    for legal in ("flat", "direct", "ring", "recursive_doubling", "halving_doubling", "tree"):
                         self.assertIn(legal, run.err.decode())
 
 

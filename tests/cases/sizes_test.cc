@@ -28,7 +28,8 @@ struct Buffers {
 // One call apart or in place, compared with the serial oracle; canaries on both sides.
 void exact_call(Communicator& rank, CollectiveCall call, bool in_place, Buffers& buffers) {
   const auto input = testing::make_input(call, rank.rank(), rank.ranks());
-  const auto expected = testing::expected_output(call, rank.rank(), rank.ranks());
+  auto expected = testing::expected_output(call, rank.rank(), rank.ranks());
+  if (in_place && !has_output(call.collective, rank.rank() == call.root)) expected = input;  // it is left alone
   const std::size_t part = static_cast<std::size_t>(rank.rank()) * call.count * element_bytes(call.dtype);
   const std::size_t skew = call.count % 5 * element_bytes(call.dtype);
   const auto recv = buffers.recv.take(in_place ? std::max(input.size(), expected.size()) : expected.size(), skew);
@@ -55,7 +56,7 @@ void all_sizes(Communicator& rank) {
   for (const Collective collective : kCollectives) {
     if (collective == Collective::barrier) continue;
     for (const std::size_t count : std::set<std::size_t>{0, 1, 2, ranks - 1, ranks, ranks + 1, 63, 64, 65, 1000}) {
-      for (int root = 0; root < (collective == Collective::broadcast ? rank.ranks() : 1); ++root) {
+      for (int root = 0; root < (has_root(collective) ? rank.ranks() : 1); ++root) {
         for (const hcommDataType_t dtype : {hcommInt32, hcommFloat64, hcommFloat16}) {
           const CollectiveCall call{.collective = collective, .count = count, .dtype = dtype, .op = hcommSum, .root = root};
           exact_call(rank, call, ++turn % 3 == 0, buffers);
@@ -96,6 +97,38 @@ void coded_round(Communicator& self, int which, int round, std::size_t count) {
 }
 
 }  // namespace
+
+// Out of place the others pass no buffer, or one that is poisoned; in place, one that they only send from.
+TEST_CASE("B016 a reduce writes on its root alone") {
+  for (const std::string_view algorithm : algorithm_names()) {
+    for (const int ranks : {2, 3, 4, 5}) {
+      INFO(algorithm << ", " << ranks << " ranks");
+      REQUIRE_NOTHROW(testing::run_world(ranks, settings_for(algorithm, "shm"), [](Communicator& rank) {
+        Arena send_memory(true), recv_memory(true);
+        for (const int root : std::set<int>{0, 1, rank.ranks() - 1}) {
+          for (const std::size_t count : {std::size_t{1}, std::size_t{1000}, std::size_t{300'000}}) {
+            CollectiveCall call{.collective = Collective::reduce, .count = count, .dtype = hcommFloat32, .root = root};
+            const auto input = testing::make_input(call, rank.rank(), rank.ranks());
+            const auto send = send_memory.take(input.size(), 0);
+            const auto recv = recv_memory.take(input.size(), 0);
+            for (const bool in_place : {false, true}) {
+              std::ranges::copy(input, send.begin());
+              std::ranges::fill(recv, std::byte{0x5a});
+              call.send = send.data();
+              call.recv = in_place ? send.data() : rank.rank() != root && count == 1000 ? nullptr : recv.data();
+              testing::require(rank.run(call));
+              const bool poisoned = std::ranges::count(recv, std::byte{0x5a}) == std::ssize(recv);
+              const bool kept = std::ranges::equal(send, input);
+              const auto sum = testing::expected_output(call, rank.rank(), rank.ranks());
+              const bool right = rank.rank() == root ? std::ranges::equal(in_place ? send : recv, sum) : kept;
+              expect(right && (in_place || kept) && (poisoned || (!in_place && rank.rank() == root)), "a wrong reduce");
+            }
+          }
+        }
+      }));
+    }
+  }
+}
 
 // Messages carry their length, and what lies in a slot carries the digest of its call.
 TEST_CASE("B014 counts that differ do no harm, and are an error on both ranks") {

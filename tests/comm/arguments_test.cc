@@ -71,6 +71,9 @@ TEST_CASE("null pointers are refused, unless there is nothing to move") {
   const CollectiveCall not_root{.collective = Collective::broadcast, .recv = memory, .count = 8, .dtype = hcommInt32, .root = 1};
   CHECK(refusal(not_root, 0).empty());
   CHECK_THAT(refusal(not_root, 1), Catch::Contains("send is NULL"));
+  const CollectiveCall reduce{.collective = Collective::reduce, .send = memory, .count = 8, .dtype = hcommInt32, .root = 1};
+  CHECK(refusal(reduce, 0).empty());
+  CHECK_THAT(refusal(reduce, 1), Catch::Contains("recv is NULL"));
 }
 
 // B019: in place is judged by what regions really are.
@@ -84,6 +87,9 @@ TEST_CASE("overlaps: exact is in place, partial is refused, apart is fine") {
   CHECK(verdict(Collective::allreduce, base, base + 8, 0));
   CHECK_FALSE(verdict(Collective::allreduce, base, base + 4, 0));
   CHECK_FALSE(verdict(Collective::allreduce, base + 7, base, 0));
+  CHECK(verdict(Collective::reduce, base, base, 0));
+  CHECK_FALSE(verdict(Collective::reduce, base, base + 4, 0));
+  CHECK(verdict(Collective::reduce, base, base + 4, 1));  // not the root: recv is not looked at
   CHECK(verdict(Collective::allgather, base + 8, base, 1));
   CHECK_FALSE(verdict(Collective::allgather, base + 8, base, 0));
   CHECK_FALSE(verdict(Collective::allgather, base + 1, base, 0));
@@ -118,7 +124,7 @@ TEST_CASE("refused calls change nothing") {
 
 // B001: nothing to move, null pointers, then a normal call; the sequence did not slip.
 TEST_CASE("B001 zero counts with null buffers") {
-  for (const char* const algo : {"flat", "direct", "ring", "recursive_doubling"}) {
+  for (const char* const algo : {"flat", "direct", "ring", "recursive_doubling", "halving_doubling", "tree"}) {
     for (const int ranks : {2, 3}) {
       Settings settings;
       settings.transport = "loopback";

@@ -96,7 +96,8 @@ struct Drawn {
 };
 
 Drawn draw(Random& random) {
-  constexpr const char* kAlgorithms[] = {"adaptive", "adaptive", "flat", "direct", "ring", "recursive_doubling"};
+  constexpr const char* kAlgorithms[] = {"adaptive", "adaptive",
+                                         "flat", "direct", "ring", "recursive_doubling", "halving_doubling", "tree"};
   const auto below = [&](std::uint64_t bound) { return static_cast<std::size_t>(random.below(bound)); };
   Drawn drawn;
   drawn.facts = {.ranks = 1 + static_cast<int>(below(9)),

@@ -126,13 +126,13 @@ void kill_often(int trials, std::uint64_t seed) {
   const std::size_t descriptors_before = entries("/proc/self/fd");
   Random random(seed);
   std::vector<double> delays_ms;
-  constexpr const char* kAlgos[] = {"adaptive", "flat", "direct", "ring", "recursive_doubling"};
+  constexpr const char* kAlgos[] = {"adaptive", "flat", "direct", "ring", "recursive_doubling", "halving_doubling", "tree"};
   for (int trial = 0; trial < trials; ++trial) {
     const int ranks = 2 + static_cast<int>(random.below(3));
     run_trial({.ranks = ranks,
                .victim = static_cast<int>(random.below(static_cast<std::uint64_t>(ranks))),
                .kill_after_ns = static_cast<std::int64_t>(random.below(20'000'000)),
-               .algo = kAlgos[random.below(5)],
+               .algo = kAlgos[random.below(std::size(kAlgos))],
                .count = random.below(3) == 0 ? 100'000u : 2u},
               delays_ms);
   }

@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "algos/algorithm.h"
@@ -47,7 +48,8 @@ void one_call(Communicator& rank, CollectiveCall call, Placement placement, Buff
   thread_local std::uint64_t calls = 0;  // every rank has a thread of its own, and all make the same calls
   set_salt(++calls);
   const std::vector<std::byte> input = make_input(call, rank.rank(), rank.ranks());
-  const std::vector<std::byte> expected = expected_output(call, rank.rank(), rank.ranks());
+  std::vector<std::byte> expected = expected_output(call, rank.rank(), rank.ranks());
+  if (!has_output(call.collective, rank.rank() == call.root) && is_in_place(placement)) expected = input;  // it is left alone
   const bool window = placement == Placement::window || placement == Placement::window_in_place;
   Arena& send_arena = window ? buffers.window_send : buffers.private_send;
   Arena& recv_arena = window ? buffers.window_recv : buffers.private_recv;
@@ -131,7 +133,47 @@ void matrix(int ranks, std::string_view transport) {
   }
 }
 
+// What one algorithm makes of numbers whose sum depends on the order of the additions: of all ranks, one after the other.
+std::vector<float> sums_of(const Algorithm& algorithm, int ranks, int root) {
+  constexpr std::size_t kCount = 3001;
+  const bool scatters = algorithm.collective == Collective::reduce_scatter;
+  std::vector<std::vector<float>> results(static_cast<std::size_t>(ranks));
+  run_world(ranks, settings_for(algorithm.name, "shm"), [&](Communicator& rank) {
+    std::vector<float> send(scatters ? kCount * static_cast<std::size_t>(ranks) : kCount);
+    for (std::size_t i = 0; i < send.size(); ++i) {
+      send[i] = 1.0f / static_cast<float>((i * 7919 + static_cast<std::size_t>(rank.rank()) * 104'729) % 10'007 + 1);
+    }
+    std::vector<float> recv(kCount);
+    require(rank.run({.collective = algorithm.collective, .send = send.data(), .recv = recv.data(), .count = kCount,
+                      .dtype = hcommFloat32, .root = root}));
+    const bool has_result = has_output(algorithm.collective, rank.rank() == root);
+    const bool is_copy = algorithm.collective == Collective::allreduce && rank.rank() > 0;
+    if (has_result && !is_copy) results[static_cast<std::size_t>(rank.rank())] = recv;
+  });
+  std::vector<float> all;
+  for (const auto& each : results) all.insert(all.end(), each.begin(), each.end());
+  return all;
+}
+
 }  // namespace
+
+TEST_CASE("the class of an algorithm's results decides their bits: not the root, nor whether all ranks or one have them") {
+  for (const int ranks : {3, 5, 6, 7}) {
+    std::map<std::pair<std::string_view, bool>, std::vector<float>> of_class;
+    for (const Algorithm* const each : algorithms()) {
+      if (!reduces(each->collective)) continue;
+      for (const int root : roots(each->collective, ranks)) {
+        INFO(each->name << " " << name(each->collective) << ", " << ranks << " ranks, root " << root);
+        const std::vector<float> sums = sums_of(*each, ranks, root);
+        const auto known = of_class.try_emplace({each->expression, each->collective == Collective::reduce_scatter}, sums);
+        CHECK(known.first->second == sums);
+      }
+    }
+    std::set<std::vector<float>> different;
+    for (const auto& [key, sums] : of_class) different.insert(sums);
+    if (ranks == 5 || ranks == 6) CHECK(different.size() == of_class.size());  // 3, 7: halves are the rank tree
+  }
+}
 
 TEST_CASE("exactness matrix, up to five ranks") {
   for (const int ranks : {1, 2, 3, 4, 5}) {
@@ -151,7 +193,7 @@ TEST_CASE("every type and op with every algorithm") {
       INFO(algorithm << ", " << ranks << " ranks");
       REQUIRE_NOTHROW(run_world(ranks, settings_for(algorithm, "shm"), [](Communicator& rank) {
         Buffers buffers;
-        for (const Collective collective : {Collective::allreduce, Collective::reduce_scatter}) {
+        for (const Collective collective : {Collective::allreduce, Collective::reduce_scatter, Collective::reduce}) {
           for (const hcommDataType_t dtype : combine_types()) {
             for (const hcommRedOp_t op : combine_ops()) {
               for (const std::size_t count : {std::size_t{1}, std::size_t{77}, std::size_t{5003}}) {

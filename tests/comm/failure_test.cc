@@ -98,7 +98,7 @@ TEST_CASE("a rank that does not come to the agreement is named after HCOMM_CONNE
 // One rank makes another call than the others: an error on all who wait, soon, and no result that looks right.
 TEST_CASE("calls that do not fit are a mismatch on every rank, whatever the algorithm") {
   for (const char* const transport : {"loopback", "shm"}) {
-    for (const char* const algo : {"flat", "direct", "ring", "recursive_doubling", "adaptive"}) {
+    for (const char* const algo : {"flat", "direct", "ring", "recursive_doubling", "halving_doubling", "tree", "adaptive"}) {
       for (const char* const change : {"count", "large count", "dtype", "op", "collective"}) {
         Settings settings = quick(transport, 60 * kSecond);
         settings.algo = algo;

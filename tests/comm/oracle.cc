@@ -49,6 +49,7 @@ int combined(const CollectiveCall& call, int ranks, std::size_t i) {
 int expected_number(const CollectiveCall& call, int rank, int ranks, std::size_t i) {
   switch (call.collective) {
     case Collective::allreduce:
+    case Collective::reduce:
       return combined(call, ranks, i);
     case Collective::broadcast:
       return contribution(call.root, i);
@@ -101,7 +102,7 @@ std::vector<std::byte> make_input(const CollectiveCall& call, int rank, int rank
 }
 
 std::vector<std::byte> expected_output(const CollectiveCall& call, int rank, int ranks) {
-  const std::size_t elements = recv_elements(call, ranks);
+  const std::size_t elements = has_output(call.collective, rank == call.root) ? recv_elements(call, ranks) : 0;
   std::vector<std::byte> output(elements * element_bytes(call.dtype));
   for (std::size_t i = 0; i < elements; ++i) {
     put_number(output.data(), i, call.dtype, expected_number(call, rank, ranks, i));

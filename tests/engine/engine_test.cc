@@ -80,7 +80,7 @@ std::vector<std::int32_t> run_alone(const Program& program, const std::vector<st
 TEST_CASE("a rank alone needs no transport") {
   const Problem problem{.collective = Collective::allreduce, .ranks = 1};
   const std::vector<std::int32_t> input = counting(100);
-  for (const char* const algorithm : {"flat", "direct", "ring", "recursive_doubling"}) {
+  for (const char* const algorithm : {"flat", "direct", "ring", "recursive_doubling", "halving_doubling", "tree"}) {
     INFO(algorithm);
     CHECK(run_alone(write_program(*find_algorithm(algorithm, Collective::allreduce), problem, 0), input) == input);
   }

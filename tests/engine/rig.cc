@@ -76,6 +76,9 @@ std::vector<std::byte> output_of(const CollectiveCall& call, int rank, int ranks
   const auto part = static_cast<std::ptrdiff_t>(call.count * element_bytes(call.dtype));
   std::vector<std::byte> output;
   switch (call.collective) {
+    case Collective::reduce:
+      if (rank != call.root) return output;
+      [[fallthrough]];
     case Collective::allreduce:
       return without_first(expected_output(whole(call, ranks, shift), rank, ranks), call, shift);
     case Collective::reduce_scatter:
@@ -168,11 +171,11 @@ BoundCall DrivenRank::bind(const Task& task) {
   engine_.set_shared_store(task.store);
   bound_ = {.plan = &plan_};
 
-  const bool has_input = call.collective != Collective::broadcast || rank_ == call.root;
+  const bool reads = has_input(call.collective, rank_ == call.root);
   const bool windowed = has(task.windowed, rank_);
   const bool in_place = has(task.in_place, rank_);
   const std::size_t shift = calls_++ % 61;
-  input_ = has_input ? input_of(call, rank_, ranks_, shift) : std::vector<std::byte>();
+  input_ = reads ? input_of(call, rank_, ranks_, shift) : std::vector<std::byte>();
   expected_ = output_of(call, rank_, ranks_, shift);
   const std::size_t part = static_cast<std::size_t>(rank_) * call.count * plan_.element_bytes;
   std::span<std::byte> send;
@@ -187,10 +190,10 @@ BoundCall DrivenRank::bind(const Task& task) {
     recv = recv_.take(expected_.size(), false);
   }
   std::ranges::copy(input_, send.begin());
-  bound_.input = has_input ? send.data() : nullptr;
+  bound_.input = reads ? send.data() : nullptr;
   bound_.output = recv.data();
   if (in_place) input_.clear();
-  if (windowed && has_input && !send.empty() && !plan_.inline_slots) {
+  if (windowed && reads && !send.empty() && !plan_.inline_slots) {
     bound_.window = find_window(send.data(), send.size()).value();
     bound_.windowed = true;
   }

@@ -86,7 +86,10 @@ class Explorer {
       case Collective::allgather: return found == contribution(block, call, chunk, block);
       case Collective::reduce_scatter:
         if (block != rank) return true;
-        [[fallthrough]];
+        break;
+      case Collective::reduce:
+        if (rank != schedule_.problem.root) return true;
+        break;
       case Collective::allreduce: break;
     }
     std::uint64_t sum = 0;
@@ -222,9 +225,10 @@ class Explorer {
       for (int block = 0; block < blocks_; ++block) {
         const Number found = state.memory[output_at(rank, chunk, block)];
         if (!is_right(rank, self.call, chunk, block, found)) fail("a wrong output on rank " + std::to_string(rank));
-        const bool returns = collective() != Collective::reduce_scatter || block == rank;
+        const bool returns = has_output(collective(), rank == schedule_.problem.root) &&
+                             (collective() != Collective::reduce_scatter || block == rank);
         const auto key = static_cast<std::uint64_t>(((self.call * 64 + rank) * 64 + chunk) * 64 + block);
-        if (returns && collective() != Collective::barrier) state.outputs += mix(key, found.recipe);
+        if (returns) state.outputs += mix(key, found.recipe);
       }
     }
     for (int i = 0; i < 2 * buffer_size(); ++i) {  // the caller has its buffers back
