@@ -35,11 +35,13 @@ std::array<std::uint64_t, kMaskWords> affinity_mask() {
   return mask;
 }
 
-// Cores that the ranks may use together.
-int shared_cores(std::span<const Words> all) {
+// Cores that the ranks of a host may use together; `host` is [rank], empty where there is one host.
+int shared_cores(std::span<const Words> all, std::span<const int> host, int which) {
   std::array<std::uint64_t, kMaskWords> together{};
   std::int64_t quota = 0;
-  for (const Words& each : all) {
+  for (std::size_t rank = 0; rank < all.size(); ++rank) {
+    if (!host.empty() && host[rank] != which) continue;
+    const Words& each = all[rank];
     for (std::size_t i = 0; i < kMaskWords; ++i) together[i] |= each.mask[i];
     if (each.quota > 0) quota = quota == 0 ? each.quota : std::min(quota, each.quota);
   }
@@ -74,8 +76,12 @@ Status Communicator::finish_agreement() {
   engine_.set_shared_store(way);
   set_shared_store(way);
   SharedFacts shared = facts();
-  shared.cores = shared_cores(all);
-  idle_policy_ = IdlePolicy::for_load(ranks_, shared.cores);
+  shared.cores = 0;
+  const int hosts = host_.empty() ? 1 : std::ranges::max(host_) + 1;
+  for (int host = 0; host < hosts; ++host) shared.cores += shared_cores(all, host_, host);
+  const int own_host = host_.empty() ? 0 : host_[static_cast<std::size_t>(rank_)];
+  const auto neighbours = host_.empty() ? ranks_ : static_cast<int>(std::ranges::count(host_, own_host));
+  idle_policy_ = IdlePolicy::for_load(neighbours, shared_cores(all, host_, own_host));
   cache_.learn(shared);
   agreement_ = {};
   sequence_ = 0;

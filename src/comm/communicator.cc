@@ -26,6 +26,7 @@ Communicator::Communicator(Membership membership)
       process_(fork_generation()),
       clock_(membership.clock != nullptr ? *membership.clock : monotonic_clock()),
       can_map_peers_(membership.can_map_peers),
+      host_(std::move(membership.host)),
       is_checked_(settings_.check == Check::signature),
       transport_(std::move(membership.transport)),
       cache_(facts(), settings_),
@@ -173,7 +174,7 @@ void Communicator::abort() {
   if (transport_ == nullptr || process_ != fork_generation()) return;
   Board& board = transport_->board();
   board.give({.reason = Reason::aborted, .culprit = rank_, .pid = board.pid(rank_), .host = board.host(rank_), .writer = rank_});
-  wake_all();
+  transport_->alarm();
 }
 
 hcommResult_t Communicator::async_error() const {

@@ -38,6 +38,7 @@ struct Membership {
   std::unique_ptr<Transport> transport;    // null for a single rank
   std::string_view transport_name = "self";  // static
   bool can_map_peers = false;              // this rank can map its peers' windows
+  std::vector<int> host = {};              // [rank]: whose cores it uses; empty: all the same
   const Clock* clock = nullptr;            // borrowed; null: CLOCK_MONOTONIC
 };
 
@@ -121,7 +122,6 @@ class Communicator {
   Verdict mismatch_with(Rank other) const;
   Status judge(const Verdict& verdict);
   Status fail(Status why);
-  void wake_all();
 
   // Constant after the agreement.
   const int rank_;
@@ -131,6 +131,7 @@ class Communicator {
   const std::uint32_t process_;  // the fork generation it was made in
   const Clock& clock_;
   const bool can_map_peers_;
+  const std::vector<int> host_;  // [rank]; empty: all the same
   IdlePolicy idle_policy_;
   const bool is_checked_;  // calls are compared
   bool windows_agreed_ = false;

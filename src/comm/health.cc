@@ -190,7 +190,7 @@ Verdict Communicator::mismatch_with(Rank other) const {
 // Gives the verdict, or learns the one that stands; tells everybody.
 Status Communicator::judge(const Verdict& verdict) {
   const Verdict stands = transport_->board().give(verdict);
-  wake_all();
+  transport_->alarm();
   return told(stands, operation_text(own_call()));
 }
 
@@ -199,12 +199,6 @@ Status Communicator::fail(Status why) {
   forget_queue();
   if (tracer_ != nullptr) tracer_->call_ended(trace(why.code()));
   return keep(std::move(why));
-}
-
-void Communicator::wake_all() {
-  Window* const window = transport_->window();
-  if (window == nullptr) return;
-  for (int peer = 0; peer < ranks_; ++peer) ring(*window, peer);
 }
 
 }  // namespace hcomm

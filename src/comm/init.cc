@@ -16,6 +16,7 @@
 #include "comm/drivers.h"
 #include "comm/meet.h"
 #include "comm/open.h"
+#include "comm/reach.h"
 #include "transport/peer_windows.h"
 #include "transport/segment.h"
 
@@ -61,43 +62,50 @@ Result<std::unique_ptr<Communicator>> agreed(std::unique_ptr<Communicator> made)
   return made;
 }
 
+std::vector<int> pids_of(const Meeting& meeting) {
+  std::vector<int> pids;
+  for (const Member& member : meeting.members) pids.push_back(member.facts.pid);
+  return pids;
+}
+
 bool can_map(const Meeting& meeting) {
   std::vector<PeerProcess> peers;
   for (const Member& member : meeting.members) peers.push_back({member.facts.pid, member.facts.pid_namespace});
   return can_map_peers(peers);
 }
 
-Status several_hosts(const Meeting& meeting) {
-  std::string others;
-  for (std::size_t rank = 0; rank < meeting.members.size() && others.size() < 100; ++rank) {
-    if (std::ranges::find(meeting.local_ranks, static_cast<int>(rank)) != meeting.local_ranks.end()) continue;
-    others += (others.empty() ? "" : ", ") + std::to_string(rank);
-  }
-  return Status::failure(hcommInvalidUsage, "ranks " + others + " are on other hosts (or have another HCOMM_HOST_ID) than rank " +
-                                                std::to_string(meeting.local_ranks.front()) +
-                                                "; this version has no transport between hosts");
-}
-
-Result<std::unique_ptr<Communicator>> join_job(const Appointment& appointment, const KnobReading& knobs) {
+Result<std::unique_ptr<Communicator>> join_job(Appointment appointment, const KnobReading& knobs) {
   const auto [rank, ranks] = std::pair(appointment.rank, appointment.ranks);
   const Settings& settings = knobs.settings;
   Result<std::string_view> transport = choose_transport(settings, true);
   if (!transport.ok()) return std::move(transport).status();
   Result<Sizes> sizes = choose_sizes(ranks, settings);
   if (!sizes.ok()) return std::move(sizes).status();
+  Result<OpenHub> hub = hub_for(appointment, transport.value(), settings);
+  if (!hub.ok()) return std::move(hub).status();
+  appointment.addresses = hub.value().addresses;
   Result<Meeting> meeting = meet(appointment, knobs);
   if (!meeting.ok()) return std::move(meeting).status();
   const Meeting& met = meeting.value();
-  if (!met.one_host()) return several_hosts(met);
-  Result<std::unique_ptr<Transport>> opened =
-      open_one(transport.value(), met.segment.get(), static_cast<int>(met.context), rank, ranks, sizes.value());
+  const HostMap map = host_map_of(met, transport.value() != "tcp");
+  if (!map.is_one()) {
+    if (Status status = reach_others(hub.value(), met, map, rank); !status.ok()) return status;
+  }
+  Result<std::unique_ptr<Transport>> opened = open_one({.segment_fd = met.segment.get(),
+                                                        .context = static_cast<int>(met.context),
+                                                        .rank = rank,
+                                                        .map = map,
+                                                        .pids = pids_of(met),
+                                                        .hub = map.is_one() ? nullptr : hub.value().hub},
+                                                       sizes.value());
   if (!opened.ok()) return std::move(opened).status();
   return agreed(std::make_unique<Communicator>(Membership{.rank = rank,
                                                           .ranks = ranks,
                                                           .settings = settings,
                                                           .transport = std::move(opened).value(),
-                                                          .transport_name = transport.value(),
-                                                          .can_map_peers = can_map(met)}));
+                                                          .transport_name = map.transport_name(),
+                                                          .can_map_peers = can_map(met),
+                                                          .host = hosts_by_cores(map, settings)}));
 }
 
 Result<std::unique_ptr<Communicator>> alone(const Settings& settings) {
@@ -114,6 +122,10 @@ Result<std::vector<std::unique_ptr<Communicator>>> init_all(int ranks) {
 }
 
 Result<std::vector<std::unique_ptr<Communicator>>> init_all(int ranks, const Settings& settings) {
+  return init_all(ranks, settings, {});
+}
+
+Result<std::vector<std::unique_ptr<Communicator>>> init_all(int ranks, const Settings& settings, std::vector<int> hosts) {
   if (Status status = check_membership(0, ranks, kMaxInitAllRanks); !status.ok()) return status;
   if (Status status = check_names(settings); !status.ok()) return status;
   Result<std::string_view> transport = choose_transport(settings, false);
@@ -125,7 +137,10 @@ Result<std::vector<std::unique_ptr<Communicator>>> init_all(int ranks, const Set
     made.push_back(std::move(one).value());
     return made;
   }
-  auto opened = open_all(transport.value(), ranks, sizes.value());
+  HostMap map = one_host(ranks);
+  if (!hosts.empty()) map.host = std::move(hosts);
+  map.shares_memory = transport.value() != "tcp";
+  auto opened = open_all(transport.value(), map, sizes.value());
   if (!opened.ok()) return std::move(opened).status();
   const PeerProcess self{static_cast<int>(getpid()), own_pid_namespace()};
   const bool can_map = can_map_peers({&self, 1});
@@ -135,7 +150,7 @@ Result<std::vector<std::unique_ptr<Communicator>>> init_all(int ranks, const Set
                           .ranks = ranks,
                           .settings = settings,
                           .transport = std::move(opened.value()[static_cast<std::size_t>(rank)]),
-                          .transport_name = transport.value(),
+                          .transport_name = map.is_one() ? transport.value() : map.transport_name(),
                           .can_map_peers = can_map};
     made.push_back(std::make_unique<Communicator>(std::move(membership)));
     all.push_back(made.back().get());

@@ -16,6 +16,8 @@ inline constexpr int kMaxInitAllRanks = 256;
 // All ranks of one process. Without settings: the process's own (knobs.h).
 Result<std::vector<std::unique_ptr<Communicator>>> init_all(int ranks);
 Result<std::vector<std::unique_ptr<Communicator>>> init_all(int ranks, const Settings& settings);
+// As if rank r were on host hosts[r], numbered from 0. Empty: one host.
+Result<std::vector<std::unique_ptr<Communicator>>> init_all(int ranks, const Settings& settings, std::vector<int> hosts);
 
 // A new id, served by this process.
 Status make_unique_id(hcommUniqueId& id);

@@ -5,9 +5,12 @@
 #include <algorithm>
 #include <string>
 
+#include "base/descriptor.h"
+#include "comm/hubs.h"
 #include "comm/stores.h"
 #include "schedule/problem.h"
 #include "transport/loopback.h"
+#include "transport/mesh.h"
 #include "transport/shm.h"
 #include "transport/table.h"
 
@@ -45,22 +48,83 @@ Result<std::vector<std::string_view>> parse_list(std::string_view text) {
   return names;
 }
 
-Result<std::vector<std::unique_ptr<Transport>>> open_all_shm(int ranks, const Sizes& sizes) {
-  Result<int> segment = create_segment(shm_segment_bytes(ranks, sizes.slots, sizes.slot_bytes, sizes.ring_bytes, 1));
-  if (!segment.ok()) return std::move(segment).status();
-  std::vector<std::unique_ptr<Transport>> opened;
-  Status failure;
-  for (int rank = 0; rank < ranks && failure.ok(); ++rank) {
-    Result<std::unique_ptr<Transport>> one = open_one("shm", segment.value(), 0, rank, ranks, sizes);
-    if (one.ok()) {
-      opened.push_back(std::move(one).value());
-    } else {
-      failure = std::move(one).status();
-    }
+std::vector<bool> here_of(const HostMap& map, int rank) {
+  std::vector<bool> here;
+  for (const int host : map.host) here.push_back(host == map.host[static_cast<std::size_t>(rank)]);
+  return here;
+}
+
+Result<std::unique_ptr<ShmTransport>> open_memory(const Place& place, const Sizes& sizes) {
+  const int hosts = place.map.hosts();
+  // HCOMM_HOST_ID makes several hosts of one, which may have one segment: each has an area of its own in it.
+  const int area = place.context * hosts + place.map.host[static_cast<std::size_t>(place.rank)];
+  return open_shm({.segment_fd = place.segment_fd,
+                   .context = area,
+                   .rank = place.rank,
+                   .ranks = static_cast<int>(place.map.host.size()),
+                   .slots = sizes.slots,
+                   .slot_bytes = sizes.slot_bytes,
+                   .ring_bytes = sizes.ring_bytes,
+                   .copy_out = copy_shared,
+                   .here = here_of(place.map, place.rank)});
+}
+
+// What ranks of one process need that are to meet over TCP: a job of their own.
+Result<std::vector<SharedHub>> open_hubs(int ranks) {
+  Result<JobId> job = make_job_id();
+  if (!job.ok()) return std::move(job).status();
+  Settings settings;
+  settings.socket_ifname = "=lo";
+  std::vector<SharedHub> hubs;
+  std::vector<std::vector<Address>> all;
+  for (int rank = 0; rank < ranks; ++rank) {
+    Result<OpenHub> one = open_hub(job.value(), rank, ranks, settings);
+    if (!one.ok()) return std::move(one).status();
+    all.push_back(one.value().addresses);
+    hubs.push_back(std::move(one.value().hub));
   }
-  close(segment.value());
-  if (!failure.ok()) return failure;
+  for (const auto& hub : hubs) hub->set_peers(all);
+  return hubs;
+}
+
+Result<std::vector<std::unique_ptr<Transport>>> open_places(const HostMap& map, const Sizes& sizes) {
+  const auto ranks = static_cast<int>(map.host.size());
+  std::vector<SharedHub> hubs(static_cast<std::size_t>(ranks));
+  if (!map.is_one()) {
+    Result<std::vector<SharedHub>> opened = open_hubs(ranks);
+    if (!opened.ok()) return std::move(opened).status();
+    hubs = std::move(opened).value();
+  }
+  Descriptor segment;
+  if (map.shares_memory) {
+    Result<int> made =
+        create_segment(shm_segment_bytes(ranks, sizes.slots, sizes.slot_bytes, sizes.ring_bytes, map.hosts()));
+    if (!made.ok()) return std::move(made).status();
+    segment = Descriptor(made.value());
+  }
+  std::vector<std::unique_ptr<Transport>> opened;
+  const std::vector<int> pids(static_cast<std::size_t>(ranks), getpid());
+  for (int rank = 0; rank < ranks; ++rank) {
+    Place place{.segment_fd = segment.get(), .rank = rank, .map = map, .pids = pids, .hub = {}};
+    place.hub = hubs[static_cast<std::size_t>(rank)];
+    Result<std::unique_ptr<Transport>> one = open_one(place, sizes);
+    if (!one.ok()) return std::move(one).status();
+    opened.push_back(std::move(one).value());
+  }
   return opened;
+}
+
+// The names that HCOMM_TRANSPORT leaves, best first.
+Result<std::vector<std::string_view>> allowed_transports(const Settings& settings) {
+  Result<std::vector<std::string_view>> listed = parse_list(settings.transport);
+  if (!listed.ok()) return std::move(listed).status();
+  const bool excluded = settings.transport.starts_with('^') || settings.transport.empty();
+  if (!excluded) return listed;
+  std::vector<std::string_view> candidates;
+  for (const TransportRecord& each : transports()) {
+    if (std::ranges::find(listed.value(), each.name) == listed.value().end()) candidates.push_back(each.name);
+  }
+  return candidates;
 }
 
 }  // namespace
@@ -82,21 +146,20 @@ Result<Sizes> choose_sizes(int ranks, const Settings& settings) {
   return sizes;
 }
 
+bool allows_transport(const Settings& settings, std::string_view name) {
+  const Result<std::vector<std::string_view>> allowed = allowed_transports(settings);
+  return allowed.ok() && std::ranges::find(allowed.value(), name) != allowed.value().end();
+}
+
 Result<std::string_view> choose_transport(const Settings& settings, bool between_processes) {
   const auto fits = [&](std::string_view name) { return !between_processes || find_transport(name)->between_processes; };
-  Result<std::vector<std::string_view>> listed = parse_list(settings.transport);
-  if (!listed.ok()) return std::move(listed).status();
-  const bool excluded = settings.transport.starts_with('^') || settings.transport.empty();
-  std::vector<std::string_view> candidates;
-  if (excluded) {
-    for (const TransportRecord& each : transports()) {
-      if (std::ranges::find(listed.value(), each.name) == listed.value().end()) candidates.push_back(each.name);
-    }
+  Result<std::vector<std::string_view>> allowed = allowed_transports(settings);
+  if (!allowed.ok()) return std::move(allowed).status();
+  std::vector<std::string_view>& candidates = allowed.value();
+  if (settings.transport.starts_with('^') || settings.transport.empty()) {
     // Threads of one process have no use for what processes share.
     const auto for_threads = [](std::string_view name) { return !find_transport(name)->between_processes; };
     if (!between_processes) std::ranges::stable_partition(candidates, for_threads);
-  } else {
-    candidates = listed.value();
   }
   const auto found = std::ranges::find_if(candidates, fits);
   if (found != candidates.end()) return *found;
@@ -105,22 +168,39 @@ Result<std::string_view> choose_transport(const Settings& settings, bool between
                                                 "; there are " + legal_names());
 }
 
-Result<std::vector<std::unique_ptr<Transport>>> open_all(std::string_view transport, int ranks, const Sizes& sizes) {
-  if (transport == "shm") return open_all_shm(ranks, sizes);
-  return open_loopback({.ranks = ranks, .slots = sizes.slots, .slot_bytes = sizes.slot_bytes});
+int HostMap::hosts() const { return host.empty() ? 0 : std::ranges::max(host) + 1; }
+
+std::string_view HostMap::transport_name() const {
+  if (is_one()) return "shm";
+  const bool alone = hosts() == static_cast<int>(host.size());
+  return shares_memory && !alone ? "shm+tcp" : "tcp";
 }
 
-Result<std::unique_ptr<Transport>> open_one(std::string_view transport, int segment_fd, int context, int rank, int ranks,
-                                            const Sizes& sizes) {
-  HCOMM_ASSERT(transport == "shm");
-  return open_shm({.segment_fd = segment_fd,
-                   .context = context,
-                   .rank = rank,
-                   .ranks = ranks,
-                   .slots = sizes.slots,
-                   .slot_bytes = sizes.slot_bytes,
-                   .ring_bytes = sizes.ring_bytes,
-                   .copy_out = copy_shared});
+HostMap one_host(int ranks) { return {.host = std::vector<int>(static_cast<std::size_t>(ranks), 0)}; }
+
+Result<std::vector<std::unique_ptr<Transport>>> open_all(std::string_view transport, const HostMap& map, const Sizes& sizes) {
+  if (transport != "loopback" || !map.is_one()) return open_places(map, sizes);
+  return open_loopback(
+      {.ranks = static_cast<int>(map.host.size()), .slots = sizes.slots, .slot_bytes = sizes.slot_bytes});
+}
+
+Result<std::unique_ptr<Transport>> open_one(const Place& place, const Sizes& sizes) {
+  const auto ranks = static_cast<int>(place.map.host.size());
+  std::unique_ptr<ShmTransport> local;
+  std::vector<bool> here = here_of(place.map, place.rank);
+  if (place.map.shares_memory && std::ranges::count(here, true) > 1) {
+    Result<std::unique_ptr<ShmTransport>> opened = open_memory(place, sizes);
+    if (!opened.ok()) return std::move(opened).status();
+    local = std::move(opened).value();
+  }
+  if (place.map.is_one() && ranks > 1) return std::unique_ptr<Transport>(std::move(local));
+  return open_mesh({.rank = place.rank,
+                    .ranks = ranks,
+                    .context = static_cast<std::uint32_t>(place.context),
+                    .hub = place.hub,
+                    .local = std::move(local),
+                    .here = std::move(here),
+                    .pids = place.pids});
 }
 
 Result<int> make_segment(int ranks, const Settings& settings) {

@@ -7,6 +7,7 @@
 
 #include "base/knobs.h"
 #include "base/status.h"
+#include "transport/hub.h"
 #include "transport/transport.h"
 
 namespace hcomm {
@@ -23,12 +24,34 @@ Result<Sizes> choose_sizes(int ranks, const Settings& settings);
 // what there is not, InvalidUsage when nothing it allows will do; the text names the legal ones.
 Result<std::string_view> choose_transport(const Settings& settings, bool between_processes);
 
-// All ranks of one process.
-Result<std::vector<std::unique_ptr<Transport>>> open_all(std::string_view transport, int ranks, const Sizes& sizes);
+// Whether it lets this one be used. False, too, when its text is not legal.
+bool allows_transport(const Settings& settings, std::string_view name);
 
-// One rank of several processes, in the communicator area `context` of a segment (borrowed).
-Result<std::unique_ptr<Transport>> open_one(std::string_view transport, int segment_fd, int context, int rank, int ranks,
-                                            const Sizes& sizes);
+// Which ranks share memory, and how they reach the others.
+struct HostMap {
+  std::vector<int> host;      // [rank]: the number of its host, from 0
+  bool shares_memory = true;  // else TCP alone, also within a host
+
+  int hosts() const;
+  bool is_one() const { return shares_memory && hosts() == 1; }
+  // By name, for people: "shm", "tcp", or "shm+tcp".
+  std::string_view transport_name() const;
+};
+HostMap one_host(int ranks);
+
+// All ranks of one process. Of several hosts, or of one that shares no memory: over TCP on the loopback interface.
+Result<std::vector<std::unique_ptr<Transport>>> open_all(std::string_view transport, const HostMap& map, const Sizes& sizes);
+
+// One rank of several processes.
+struct Place {
+  int segment_fd = -1;  // borrowed; the memory of this rank's host
+  int context = 0;      // which communicator of the job
+  int rank = 0;
+  HostMap map;
+  std::vector<int> pids;     // [rank]
+  SharedHub hub;  // knows its peers; null if the map is one host
+};
+Result<std::unique_ptr<Transport>> open_one(const Place& place, const Sizes& sizes);
 
 // A segment that holds all communicators of a job of so many ranks; the caller closes it.
 Result<int> make_segment(int ranks, const Settings& settings);

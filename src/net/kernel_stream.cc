@@ -1,5 +1,7 @@
 #include "net/kernel_stream.h"
 
+#include <linux/sockios.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
 
@@ -91,6 +93,12 @@ IoResult KernelStream::write(std::span<const ConstBytes> parts) {
     put = sendmsg(table_.descriptor(id_), &message, MSG_DONTWAIT | MSG_NOSIGNAL);
   } while (put < 0 && errno == EINTR);
   return moved_or_failed(put);
+}
+
+std::size_t KernelStream::unsent() const {
+  int bytes = 0;
+  const bool known = error_ == 0 && ioctl(table_.descriptor(id_), SIOCOUTQ, &bytes) == 0;
+  return known && bytes > 0 ? static_cast<std::size_t>(bytes) : 0;
 }
 
 std::string KernelStream::failure() const { return error_ == 0 ? "" : words_of(error_); }

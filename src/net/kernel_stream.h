@@ -20,6 +20,7 @@ class KernelStream final : public Stream {
   IoResult read(std::span<const Bytes> parts) override;
   IoResult write(std::span<const ConstBytes> parts) override;
   void set_watcher(Watcher& watcher) override { table_.set_watcher(id_, watcher); }
+  std::size_t unsent() const override;
   bool connected() const override;
   Address peer() const override { return peer_; }
   std::string failure() const override;

@@ -50,6 +50,7 @@ class Stream {
   virtual IoResult write(std::span<const ConstBytes> parts) = 0;
   // Hands the stream over: from now on this one is told, and once in any case, for something may have come before.
   virtual void set_watcher(Watcher& watcher) = 0;
+  virtual std::size_t unsent() const = 0;   // bytes written that the other end's system has not acknowledged
   virtual bool connected() const = 0;       // it was made; stays so when it fails afterwards
   virtual Address peer() const = 0;
   virtual std::string failure() const = 0;  // in the system's words, such as "connection refused"

@@ -28,6 +28,7 @@ class RingWriter {
   void put(ConstBytes source);      // at most room()
   void skip(std::size_t bytes) { written_ += bytes; }  // at most room(); their contents do not matter
   void publish() { control_->written.store(written_, std::memory_order_seq_cst); }
+  std::uint64_t moved() const { return written_; }  // since the start
 
  private:
   RingControl* control_;  // shared
@@ -51,6 +52,7 @@ class RingReader {
   void take(Bytes target);  // at most available()
   void skip(std::size_t bytes) { read_ += bytes; }  // at most available()
   void publish() { control_->read.store(read_, std::memory_order_seq_cst); }
+  std::uint64_t moved() const { return read_; }  // since the start
 
  private:
   RingControl* control_;   // shared

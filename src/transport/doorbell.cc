@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "transport/bell_socket.h"
 #include "transport/futex.h"
 #include "transport/transport.h"
 
@@ -23,6 +24,7 @@ void Sleeper::disarm() { bell_->sleeping.store(0, std::memory_order_release); }
 
 void ring_always(Doorbell& bell) {
   bell.word.fetch_add(1, std::memory_order_seq_cst);
+  if (const BellName name = bell.socket.load(std::memory_order_relaxed); name != 0) return ring_socket(name);
   futex_wake(bell.word, kWakeAll);
 }
 

@@ -128,6 +128,8 @@ class FaultyTransport final : public Transport {
   Window* window() override { return inner_->window(); }
   Board& board() override { return inner_->board(); }
   void inquire() override { inner_->inquire(); }
+  void alarm() override { inner_->alarm(); }
+  Traffic traffic(int peer) const override { return inner_->traffic(peer); }
 
   int poll() override {
     ++moods_.turn;

@@ -82,7 +82,7 @@ ExpectedWord watch_right(LifeLine& line) {
   bool has_news = false;
   for (int distance = 1; distance < line.ranks && watched.word == nullptr; ++distance) {
     const int peer = (line.self + distance) % line.ranks;
-    if (line.board.is_dead(peer)) continue;
+    if (!line.watches(peer) || line.board.is_dead(peer)) continue;
     Pulse& pulse = line.pulses[peer];
     std::uint32_t word = 0;
     if (has_died(pulse, word)) {
@@ -234,7 +234,7 @@ void check_processes(const LifeLine& line) {
   bool has_news = false;
   for (int rank = 0; rank < line.ranks; ++rank) {
     const int pid = line.board.pid(rank);
-    if (rank == line.self || pid <= 0 || line.board.is_dead(rank)) continue;
+    if (!line.watches(rank) || pid <= 0 || line.board.is_dead(rank)) continue;
     if (line.pulses[rank].pid_namespace.load(std::memory_order_relaxed) != own_namespace) continue;
     if (kill(pid, 0) == 0 || errno != ESRCH) continue;
     watched.board.set_dead(rank);

@@ -10,6 +10,8 @@
 // It blocks all signals and runs no code of the user. The child of a fork has no keeper and no ranks.
 #pragma once
 
+#include <vector>
+
 #include "base/status.h"
 #include "transport/board.h"
 #include "transport/pulse.h"
@@ -24,6 +26,9 @@ struct LifeLine {
   Pulse* pulses = nullptr;        // [ranks]
   Doorbell* doorbells = nullptr;  // [ranks]
   Board board;
+  std::vector<bool> here;  // [rank]: who has a pulse in this memory; empty: all
+
+  bool watches(int rank) const { return rank != self && (here.empty() || here[static_cast<std::size_t>(rank)]); }
 };
 
 // From now on peers learn of the death of this process. Starts the keeper if there is none. InvalidUsage if the rank is

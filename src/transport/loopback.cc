@@ -98,6 +98,7 @@ class LoopbackChannel final : public Channel {
   void send(std::span<const ConstBytes> parts, std::uint64_t mark, Completion& completion) override {
     PostedSend posted{.message = {}, .mark = mark, .completion = &completion};
     for (const ConstBytes& part : parts) posted.message.insert(posted.message.end(), part.begin(), part.end());
+    bytes_moved_ += posted.message.size();
     {
       const std::lock_guard lock(outgoing_.mutex);
       outgoing_.posted.push_back(std::move(posted));
@@ -111,6 +112,7 @@ class LoopbackChannel final : public Channel {
   }
 
   int poll() { return finish_taken() + take_posted(); }
+  std::uint64_t bytes_moved() const { return bytes_moved_; }
 
  private:
   int finish_taken() {
@@ -154,6 +156,7 @@ class LoopbackChannel final : public Channel {
       broken_ = true;
       fail(receive, wrong_length(peer_, source.left(), target.left()));
     } else {
+      bytes_moved_ += source.left();
       copy_between(source, target);
       receive.completion->finished = true;
     }
@@ -172,6 +175,7 @@ class LoopbackChannel final : public Channel {
   Link& outgoing_;  // borrowed from the hub
   Link& incoming_;
   std::size_t unfinished_sends_ = 0;
+  std::uint64_t bytes_moved_ = 0;
   std::deque<PostedRecv> receives_;
   bool broken_ = false;  // a message did not fit its receive
 };
@@ -206,6 +210,18 @@ class LoopbackTransport final : public Transport {
 
   Window* window() override { return &window_; }
   Board& board() override { return board_; }
+
+  void alarm() override {
+    for (int rank = 0; rank < window_.ranks; ++rank) ring(window_, rank);
+  }
+
+  Traffic traffic(int peer) const override {
+    Traffic traffic;
+    for (const auto& channel : channels_[static_cast<std::size_t>(peer)]) {
+      if (channel != nullptr) traffic.in_memory += channel->bytes_moved();
+    }
+    return traffic;
+  }
 
   int poll() override {
     int work = 0;

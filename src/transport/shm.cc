@@ -18,28 +18,29 @@ namespace {
 
 void copy_plainly(void* target, const void* source, std::size_t bytes) { std::memcpy(target, source, bytes); }
 
-LifeLine life_line(const Context& context, int self) {
+LifeLine life_line(const Context& context, int self, const std::vector<bool>& here) {
   return {.ranks = context.geometry().ranks,
           .self = self,
           .pulses = context.pulses(),
           .doorbells = context.window(self).doorbells,
-          .board = context.board()};
+          .board = context.board(),
+          .here = here};
 }
 
-class ShmTransport final : public Transport {
+class Shm final : public ShmTransport {
  public:
   // The keeper has been joined.
-  ShmTransport(Context context, int self, CopyOut copy_out)
+  Shm(Context context, const ShmOptions& options)
       : context_(std::move(context)),
-        window_(context_.window(self)),
+        window_(context_.window(options.rank)),
         board_(context_.board()),
-        line_(life_line(context_, self)),
-        sleeper_(window_.doorbells[self]),
-        copy_out_(copy_out),
+        line_(life_line(context_, options.rank, options.here)),
+        sleeper_(window_.doorbells[options.rank]),
+        copy_out_(options.copy_out != nullptr ? options.copy_out : &copy_plainly),
         process_(fork_generation()),
         channels_(static_cast<std::size_t>(window_.ranks)) {}
 
-  ~ShmTransport() override {
+  ~Shm() override {
     if (fork_generation() != process_) {
       context_.forget();
       return;
@@ -75,8 +76,25 @@ class ShmTransport final : public Transport {
   void disarm() override { sleeper_.disarm(); }
 
   void sleep(TimeNs most) override {
-    if (sleeper_.sleep(most)) return;
-    silence_ += std::min(most, kLongestSleep);
+    if (!sleeper_.sleep(most)) has_slept(std::min(most, kLongestSleep));
+  }
+
+  void alarm() override {
+    for (int rank = 0; rank < window_.ranks; ++rank) ring(window_, rank);
+  }
+
+  Traffic traffic(int peer) const override {
+    Traffic traffic;
+    for (const auto& channel : channels_[static_cast<std::size_t>(peer)]) {
+      if (channel != nullptr) traffic.in_memory += channel->bytes_moved();
+    }
+    return traffic;
+  }
+
+  void sleep_at(BellName socket) override { window_.doorbells[window_.self].socket.store(socket, std::memory_order_relaxed); }
+
+  void has_slept(TimeNs silence) override {
+    silence_ += silence;
     if (silence_ < kLongestSleep) return;
     silence_ = 0;
     check_processes(line_);
@@ -97,7 +115,7 @@ class ShmTransport final : public Transport {
 
 }  // namespace
 
-Result<std::unique_ptr<Transport>> open_shm(const ShmOptions& options) {
+Result<std::unique_ptr<ShmTransport>> open_shm(const ShmOptions& options) {
   const Geometry geometry = {
       .ranks = options.ranks, .slots = options.slots, .slot_bytes = options.slot_bytes, .ring_bytes = options.ring_bytes};
   if (options.rank < 0 || options.rank >= options.ranks) {
@@ -110,13 +128,11 @@ Result<std::unique_ptr<Transport>> open_shm(const ShmOptions& options) {
   if (board.is_dead(options.rank)) {
     return Status::failure(hcommInvalidUsage, "rank " + std::to_string(options.rank) + " of this communicator has left it");
   }
-  if (Status status = join_keeper(life_line(context.value(), options.rank)); !status.ok()) {
+  if (Status status = join_keeper(life_line(context.value(), options.rank, options.here)); !status.ok()) {
     return std::move(status).during("opening the shared memory transport");
   }
   board.set_pid(options.rank, getpid());
-  const CopyOut copy_out = options.copy_out != nullptr ? options.copy_out : &copy_plainly;
-  return std::unique_ptr<Transport>(
-      std::make_unique<ShmTransport>(std::move(context).value(), options.rank, copy_out));
+  return std::unique_ptr<ShmTransport>(std::make_unique<Shm>(std::move(context).value(), options));
 }
 
 }  // namespace hcomm

@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <vector>
 
 #include "base/status.h"
 #include "transport/byte_ring.h"
@@ -28,8 +29,17 @@ struct ShmOptions {
   std::size_t slot_bytes = 4096;
   std::size_t ring_bytes = kDefaultRingBytes;
   CopyOut copy_out = nullptr;  // null: memcpy
+  std::vector<bool> here = {};  // [rank]: who shares the memory; empty: all. Channels lead to those alone
 };
 
-Result<std::unique_ptr<Transport>> open_shm(const ShmOptions& options);
+class ShmTransport : public Transport {
+ public:
+  // For a rank that also waits for other hosts and therefore sleeps elsewhere: peers ring at that socket, and whoever slept
+  // there in vain says for how long.
+  virtual void sleep_at(BellName socket) = 0;
+  virtual void has_slept(TimeNs silence) = 0;
+};
+
+Result<std::unique_ptr<ShmTransport>> open_shm(const ShmOptions& options);
 
 }  // namespace hcomm

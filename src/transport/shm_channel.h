@@ -42,6 +42,8 @@ class ShmChannel final : public Channel {
   // Moves what can be moved, at most kMostPieces each way. Returns how many pieces.
   int poll();
 
+  std::uint64_t bytes_moved() const { return writer_.moved() + reader_.moved(); }
+
  private:
   template <class Part>
   struct Posted {

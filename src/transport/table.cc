@@ -7,6 +7,7 @@ namespace {
 
 constexpr std::array kTransports = {
     TransportRecord{.name = "shm", .priority = 20, .between_processes = true, .between_hosts = false},
+    TransportRecord{.name = "tcp", .priority = 15, .between_processes = true, .between_hosts = true},
     TransportRecord{.name = "loopback", .priority = 10, .between_processes = false, .between_hosts = false},
 };
 

@@ -1,6 +1,6 @@
 // What the engine needs from a way between ranks, and nothing else.
 //
-//   Threads:  one thread at a time uses a Transport and all that it returned; only ring() may come from any thread.
+//   Threads:  one thread at a time uses a Transport and all that it returned; only ring() and alarm() may come from any thread.
 //   Blocking: never, but for sleep(), which is bounded.
 //   Lifetime: channels and the window die with their Transport; buffers outlive their Completion.
 //   Order:    a Channel is reliable and delivers whole messages in posting order. A receive names the length and the mark of
@@ -40,6 +40,13 @@ class Channel {
   virtual void recv(std::span<const Bytes> parts, std::uint64_t mark, Completion& completion) = 0;
 };
 
+struct Traffic {
+  std::uint64_t in_memory = 0;    // through memory that both share
+  std::uint64_t over_network = 0;
+
+  friend bool operator==(const Traffic&, const Traffic&) = default;
+};
+
 // A poller (base/poller.h) of all its channels. It sleeps until rung, until a peer died, or for at most 100 ms.
 class Transport : public Poller {
  public:
@@ -51,6 +58,12 @@ class Transport : public Poller {
 
   // Liveness and the verdict, as all ranks of the communicator see them.
   virtual Board& board() = 0;
+
+  // Wakes every rank, so that it looks at the board; where ranks share no memory, tells them what stands there. Any thread.
+  virtual void alarm() = 0;
+
+  // What has been sent to and received from a peer, in bytes of messages and their headers.
+  virtual Traffic traffic(int peer) const = 0;
 
   // Asks the peers that share no memory with this rank how they are. Their answers change the board some time later.
   virtual void inquire() {}

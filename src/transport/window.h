@@ -36,10 +36,14 @@ struct alignas(128) StepLine {
 static_assert(sizeof(StepLine) == 128);
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
 
+// The name of a socket that a rank sleeps at (bell_socket.h); 0: it sleeps on the word.
+using BellName = std::uint64_t;
+
 // Wakes one rank. `word` changes with each ring; `sleeping` is 1 from before the last look at what is awaited until awake.
 struct alignas(128) Doorbell {
   std::atomic<std::uint32_t> word{0};
   std::atomic<std::uint32_t> sleeping{0};
+  std::atomic<BellName> socket{0};  // of a rank that also waits for other hosts; set before it sleeps for the first time
 };
 
 // Where an exposed buffer of this epoch's slot really lies. Written by its owner before the step that tells of it.

@@ -16,6 +16,8 @@ class Counting final : public Transport {
   Channel& channel(int peer, Lane lane) override { return inner_->channel(peer, lane); }
   Window* window() override { return inner_->window(); }
   Board& board() override { return inner_->board(); }
+  void alarm() override { inner_->alarm(); }
+  Traffic traffic(int peer) const override { return inner_->traffic(peer); }
   void inquire() override { ++inquiries_; }
   int poll() override { return inner_->poll(); }
   void arm() override { inner_->arm(); }
@@ -34,7 +36,7 @@ class Puppets {
     settings.algo = algo;
     settings.timeout_ns = timeout;
     settings.peer_timeout_ns = 10 * kSecond;
-    auto opened = open_all("loopback", ranks, {.slots = 2, .slot_bytes = 4096, .ring_bytes = 4096});
+    auto opened = open_all("loopback", one_host(ranks), {.slots = 2, .slot_bytes = 4096, .ring_bytes = 4096});
     testing::require(opened.status());
     for (int rank = 0; rank < ranks; ++rank) {
       Membership membership{.rank = rank, .ranks = ranks, .settings = settings};

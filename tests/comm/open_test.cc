@@ -105,22 +105,26 @@ TEST_CASE("HCOMM_TRANSPORT is a list in order of preference, or what to leave ou
   CHECK(chosen("loopback,shm", true) == "shm");  // loopback does not reach another process
   CHECK(chosen("loopback,shm", false) == "loopback");
   CHECK(chosen("^shm", false) == "loopback");
+  CHECK(chosen("^shm", true) == "tcp");
+  CHECK(chosen("tcp", true) == "tcp");
+  CHECK(chosen("tcp", false) == "tcp");
+  CHECK(chosen("tcp,shm", true) == "tcp");
 }
 
 TEST_CASE("what leaves no transport is refused, and the legal names are told") {
-  for (const char* const list : {"^shm", "loopback", "^shm,loopback"}) {
+  for (const char* const list : {"^shm,tcp", "loopback", "^shm,tcp,loopback"}) {
     CHECK_THAT(refused(list, true, hcommInvalidUsage), Catch::Contains("HCOMM_TRANSPORT=" + std::string(list)) &&
                                                            Catch::Contains("between processes") &&
-                                                           Catch::Contains("shm, loopback"));
+                                                           Catch::Contains("shm, tcp, loopback"));
   }
-  CHECK_THAT(refused("^shm,loopback", false, hcommInvalidUsage), Catch::Contains("between threads"));
+  CHECK_THAT(refused("^shm,tcp,loopback", false, hcommInvalidUsage), Catch::Contains("between threads"));
 }
 
 TEST_CASE("an unknown transport is refused wherever it stands in the list") {
   for (const bool between_processes : {true, false}) {
     for (const char* const list : {"foo", "^foo", "shm,foo", "foo,shm"}) {
       CHECK_THAT(refused(list, between_processes, hcommInvalidArgument),
-                 Catch::Contains("HCOMM_TRANSPORT") && Catch::Contains("'foo'") && Catch::Contains("shm, loopback"));
+                 Catch::Contains("HCOMM_TRANSPORT") && Catch::Contains("'foo'") && Catch::Contains("shm, tcp, loopback"));
     }
     CHECK_THAT(refused(",shm", between_processes, hcommInvalidArgument), Catch::Contains("''"));
     CHECK_THAT(refused("SHM", between_processes, hcommInvalidArgument), Catch::Contains("'SHM'"));
@@ -134,7 +138,7 @@ TEST_CASE("all ranks of a process are opened alike and reach each other") {
   const Sizes sizes = choose_sizes(3, settings).value();
   for (const char* const name : {"loopback", "shm"}) {
     INFO(name);
-    const auto opened = open_all(name, 3, sizes).value();
+    const auto opened = open_all(name, one_host(3), sizes).value();
     REQUIRE(opened.size() == 3);
     for (std::size_t rank = 0; rank < 3; ++rank) {
       const Window& window = *opened[rank]->window();
@@ -153,7 +157,10 @@ TEST_CASE("one segment holds several communicators, which do not meet") {
   const int segment = make_segment(2, settings).value();
   std::vector<std::unique_ptr<Transport>> opened;
   for (const int context : {0, kMaxContexts - 1}) {
-    for (int rank = 0; rank < 2; ++rank) opened.push_back(open_one("shm", segment, context, rank, 2, sizes).value());
+    for (int rank = 0; rank < 2; ++rank) {
+      Place place{.segment_fd = segment, .context = context, .rank = rank, .map = one_host(2), .pids = {}, .hub = {}};
+      opened.push_back(open_one(place, sizes).value());
+    }
   }
   close(segment);
   opened[0]->board().set_call(0, {.number = 4});

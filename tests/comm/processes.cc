@@ -44,7 +44,7 @@ struct Ends {
     hcommUniqueId id;
     if (read(ends.id_from, &id, sizeof id) != sizeof id) throw std::runtime_error("no id came");
     close(ends.id_from);
-    auto made = init_rank(ranks, id, rank, with_environment_slots(settings));
+    auto made = init_rank(ranks, id, rank, settings_of_process(settings, rank, ranks));
     require(made.status());
     report = body(*made.value());
   } catch (const std::exception& problem) {
@@ -61,9 +61,7 @@ struct Ends {
 // One new id for all; what is so short goes into a pipe whole.
 void send_id(const std::vector<int>& ids, const Settings& settings) {
   hcommUniqueId id;
-  Settings on_loopback = with_environment_slots(settings);
-  on_loopback.socket_ifname = "=lo";
-  require(make_unique_id(id, on_loopback));
+  require(make_unique_id(id, settings_of_process(settings, 0, 1)));
   for (const int each : ids) {
     if (write(each, &id, sizeof id) != sizeof id) throw std::runtime_error("a rank of a test is gone");
     close(each);

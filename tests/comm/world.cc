@@ -16,8 +16,23 @@ Settings with_environment_slots(Settings settings) {
   return settings;
 }
 
+Settings settings_of_process(Settings settings, int rank, int ranks) {
+  settings = with_environment_slots(std::move(settings));
+  settings.socket_ifname = "=lo";
+  if (settings.transport != kMixed) return settings;
+  settings.transport = "";
+  settings.host_id = 2 * rank < ranks ? "first" : "second";
+  return settings;
+}
+
 std::vector<std::unique_ptr<Communicator>> make_world(int ranks, const Settings& settings) {
-  auto made = init_all(ranks, with_environment_slots(settings));
+  Settings known = with_environment_slots(settings);
+  std::vector<int> hosts;
+  if (settings.transport == kMixed) {
+    known.transport = "";
+    for (int rank = 0; rank < ranks; ++rank) hosts.push_back(2 * rank < ranks ? 0 : 1);
+  }
+  auto made = init_all(ranks, known, std::move(hosts));
   require(made.status());
   return std::move(made).value();
 }

@@ -45,6 +45,7 @@ class MemoryStream final : public Stream {
   }
 
   void set_watcher(Watcher& watcher) override { socket().watcher = &watcher; }
+  std::size_t unsent() const override { return 0; }
   bool connected() const override { return socket().link != nullptr; }
   Address peer() const override { return socket().peer; }
   std::string failure() const override { return connected() ? "connection reset by peer" : "connection refused"; }

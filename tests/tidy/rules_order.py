@@ -12,6 +12,9 @@ EXPECTATIONS = ("golden", "refused")  # folders of expected texts
 # Inner parts of a room, by the beginning of their path, that are tested through its front door: the header, and the reason.
 TESTED_THROUGH = {
     "src/verify/": ("verify/verify.h", "the judge is one machine; its parts have no meaning that a caller could see"),
+    "src/transport/": ("team.h", "what a transport is made of is judged by the conformance suite, which runs over all of them"),
+    "src/comm/hubs": ("world.h", "every communicator over TCP has a hub from there"),
+    "src/comm/reach": ("processes.h", "every communicator of processes on several hosts goes through it"),
     "src/kernels/simd_": ("kernels/combine.h", "each set is compared with the scalar one, bit for bit"),
 }
 

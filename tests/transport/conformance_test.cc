@@ -10,10 +10,11 @@
 namespace hcomm::test {
 namespace {
 
-constexpr std::array kKinds = {Kind::loopback, Kind::shm_threads, Kind::shm_processes};
+constexpr std::array kKinds = {Kind::loopback, Kind::shm_threads, Kind::shm_processes, Kind::tcp, Kind::mixed};
 
-void on_all(TeamSpec spec, const Body& body) {
+void on_all(TeamSpec spec, const Body& body, bool needs_window = false) {
   for (const Kind kind : kKinds) {
+    if (needs_window && !has_window(kind)) continue;
     for (const FaultPlan& faults : {FaultPlan::none(), FaultPlan::delays(), FaultPlan::busy()}) {
       spec.kind = kind;
       spec.faults = faults;
@@ -22,6 +23,8 @@ void on_all(TeamSpec spec, const Body& body) {
     }
   }
 }
+
+void on_all_with_window(const TeamSpec& spec, const Body& body) { on_all(spec, body, true); }
 
 // `data` in up to five parts, some of them empty.
 template <class Part, class Data>
@@ -142,9 +145,9 @@ TEST_CASE("a message of another length than its receive is refused, and what fol
 
 TEST_CASE("a lane that is blocked does not block another") {
   on_all({.ranks = 2, .ring_bytes = 512}, [](Transport& transport, int rank) {
-    const auto large = pattern(20000, 1);
+    const auto large = pattern(200000, 1);
     const auto small = pattern(100, 2);
-    std::vector<std::byte> got_large(20000);
+    std::vector<std::byte> got_large(200000);
     std::vector<std::byte> got_small(100);
     Completion blocked;
     Completion free;
@@ -152,7 +155,7 @@ TEST_CASE("a lane that is blocked does not block another") {
       send(transport, 1, Lane::collective, large, blocked);
       send(transport, 1, Lane::point_to_point, small, free);
       wait_for(transport, free);
-      expect(!blocked.finished, "a send of many rings ended before its receive began");
+      expect(!blocked.finished, "a send of many rings and windows ended before its receive began");
       meet(transport, 1);
     } else {
       recv(transport, 0, Lane::point_to_point, got_small, free);
@@ -197,7 +200,7 @@ TEST_CASE("all ranks flood all others at once") {
 }
 
 TEST_CASE("a step carries the data before it") {
-  on_all({.ranks = 3, .slots = 2, .slot_bytes = 256}, [](Transport& transport, int rank) {
+  on_all_with_window({.ranks = 3, .slots = 2, .slot_bytes = 256}, [](Transport& transport, int rank) {
     Window& window = *transport.window();
     for (std::uint64_t epoch = 1; epoch <= 60; ++epoch) {
       std::memset(window.slot(rank, epoch), static_cast<int>(epoch + static_cast<std::uint64_t>(rank)), window.slot_bytes);
@@ -219,7 +222,7 @@ TEST_CASE("a step carries the data before it") {
 }
 
 TEST_CASE("no wake-up is lost between two sleepers") {
-  on_all({.ranks = 2}, [](Transport& transport, int rank) {
+  on_all_with_window({.ranks = 2}, [](Transport& transport, int rank) {
     const MonotonicClock clock;
     const TimeNs start = clock.now();
     Window& window = *transport.window();
@@ -241,7 +244,7 @@ TEST_CASE("no wake-up is lost between two sleepers") {
 }
 
 TEST_CASE("a sleep is bounded, and one that was rung before it began does not begin") {
-  on_all({.ranks = 2}, [](Transport& transport, int rank) {
+  on_all_with_window({.ranks = 2}, [](Transport& transport, int rank) {
     const MonotonicClock clock;
     if (rank == 0) {
       const TimeNs start = clock.now();
@@ -266,6 +269,7 @@ TEST_CASE("one that leaves in good order is known to have left, and what it sent
     const auto data = pattern(200, 3);
     std::vector<std::byte> got(200);
     Completion completion;
+    meet(transport, 1);
     if (rank == 0) {
       send(transport, 1, Lane::collective, data, completion);
       wait_for(transport, completion);
@@ -283,7 +287,7 @@ TEST_CASE("one that leaves in good order is known to have left, and what it sent
 }
 
 TEST_CASE("one thread can turn all ranks") {
-  for (const Kind kind : {Kind::loopback, Kind::shm_threads}) {
+  for (const Kind kind : {Kind::loopback, Kind::shm_threads, Kind::tcp, Kind::mixed}) {
     const auto ranks = open_all({.kind = kind, .ranks = 5});
     std::vector<Completion> completions(10);
     const auto data = pattern(3000, 1);
@@ -293,12 +297,63 @@ TEST_CASE("one thread can turn all ranks") {
       send(*ranks[index], (rank + 1) % 5, Lane::collective, data, completions[2 * index]);
       recv(*ranks[index], (rank + 4) % 5, Lane::collective, got[index], completions[2 * index + 1]);
     }
-    for (int turn = 0; turn < 100; ++turn) {
+    const MonotonicClock clock;
+    const TimeNs end = clock.now() + 20 * kSecond;
+    const auto finished = [](const Completion& each) { return each.finished; };
+    while (!std::ranges::all_of(completions, finished) && clock.now() < end) {
       for (const auto& rank : ranks) rank->poll();
     }
     for (const Completion& completion : completions) CHECK((completion.finished && completion.status.ok()));
     for (const auto& bytes : got) CHECK(bytes == data);
   }
+}
+
+TEST_CASE("between ranks that share no memory no wake-up is lost either") {
+  for (const Kind kind : {Kind::tcp, Kind::mixed}) {
+    const MonotonicClock clock;
+    const TimeNs start = clock.now();
+    const std::string report = run_team({.kind = kind, .ranks = 4}, [](Transport& transport, int rank) {
+      std::vector<std::byte> token(8);
+      for (int turn = 0; turn < 400; ++turn) {  // around a ring, each rank asleep until its turn
+        Completion sent, received;
+        if (turn % 4 == rank) {
+          send(transport, (rank + 1) % 4, Lane::collective, token, sent);
+          wait_for(transport, sent);
+        } else if (turn % 4 == (rank + 3) % 4) {
+          recv(transport, (rank + 3) % 4, Lane::collective, token, received);
+          wait_for(transport, received);
+        }
+      }
+      meet(transport, 1);
+    });
+    CHECK(report == "");
+    CHECK(clock.now() - start < 10 * kSecond);  // each lost one would cost 100 ms
+  }
+}
+
+TEST_CASE("local pairs move nothing over the network, and pairs of different hosts nothing through memory") {
+  const std::string report = run_team({.kind = Kind::mixed, .ranks = 4}, [](Transport& transport, int rank) {
+    std::vector<std::vector<std::byte>> got(4, std::vector<std::byte>(3000));
+    std::vector<Completion> ends(8);
+    const auto data = pattern(3000, 1);
+    for (std::size_t peer = 0; peer < 4; ++peer) {
+      if (static_cast<int>(peer) == rank) continue;
+      send(transport, static_cast<int>(peer), Lane::collective, data, ends[2 * peer]);
+      recv(transport, static_cast<int>(peer), Lane::collective, got[peer], ends[2 * peer + 1]);
+    }
+    for (std::size_t peer = 0; peer < 4; ++peer) {
+      if (static_cast<int>(peer) == rank) continue;
+      wait_for(transport, ends[2 * peer]);
+      wait_for(transport, ends[2 * peer + 1]);
+      expect(got[peer] == data, "wrong bytes");
+      const Traffic traffic = transport.traffic(static_cast<int>(peer));
+      const bool is_near = static_cast<int>(peer) / 2 == rank / 2;
+      expect((traffic.over_network > 0) == !is_near, "a local pair used the network, or a remote one did not");
+      expect((traffic.in_memory > 0) == is_near, "a remote pair used memory, or a local one did not");
+    }
+    meet(transport, 1);
+  });
+  CHECK(report == "");
 }
 
 }  // namespace

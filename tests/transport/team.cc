@@ -3,13 +3,17 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <exception>
 #include <fstream>
 #include <iterator>
 #include <thread>
 
 #include "base/random.h"
+#include "net/kernel_network.h"
+#include "net/mac.h"
 #include "transport/loopback.h"
+#include "transport/mesh.h"
 #include "transport/shm.h"
 
 namespace hcomm::test {
@@ -19,22 +23,32 @@ std::unique_ptr<Transport> with_faults(std::unique_ptr<Transport> transport, con
   return make_faulty(std::move(transport), spec.faults, spec.seed * 1000 + static_cast<std::uint64_t>(rank));
 }
 
-std::unique_ptr<Transport> open_rank(const TeamSpec& spec, int segment_fd, int rank) {
+std::unique_ptr<ShmTransport> open_rank(const TeamSpec& spec, int segment_fd, int rank, int context = 0,
+                                        std::vector<bool> here = {}) {
   auto transport = open_shm({.segment_fd = segment_fd,
+                             .context = context,
                              .rank = rank,
                              .ranks = spec.ranks,
                              .slots = spec.slots,
                              .slot_bytes = spec.slot_bytes,
-                             .ring_bytes = spec.ring_bytes});
+                             .ring_bytes = spec.ring_bytes,
+                             .here = std::move(here)});
   expect(transport.ok(), transport.status().trail());
   return std::move(transport).value();
 }
 
-int make_segment(const TeamSpec& spec) {
-  auto fd = create_segment(shm_segment_bytes(spec.ranks, spec.slots, spec.slot_bytes, spec.ring_bytes, 1));
+int make_segment(const TeamSpec& spec, int contexts = 1) {
+  auto fd = create_segment(shm_segment_bytes(spec.ranks, spec.slots, spec.slot_bytes, spec.ring_bytes, contexts));
   expect(fd.ok(), fd.status().trail());
   return fd.value();
 }
+
+// Of the rank that this thread or process is.
+struct OwnPlace {
+  int rank = 0;
+  int ranks = 0;
+};
+thread_local OwnPlace own_place;
 
 std::string guarded(const std::function<void()>& body) {
   try {
@@ -60,6 +74,7 @@ std::string run_threads(const TeamSpec& spec, const Body& body) {
   std::vector<std::thread> threads;
   for (int rank = 0; rank < spec.ranks; ++rank) {
     threads.emplace_back([&, rank] {
+      own_place = {rank, spec.ranks};
       const auto index = static_cast<std::size_t>(rank);
       const auto transport = with_faults(std::move(transports[index]), spec, rank);
       errors[index] = guarded([&] { body(*transport, rank); });
@@ -116,7 +131,57 @@ std::string run_processes(const TeamSpec& spec, const Body& body) {
 
 }  // namespace
 
+std::vector<std::shared_ptr<Hub>> open_hubs(int ranks) {
+  Secret secret{};
+  fill_with_random(secret);
+  std::vector<std::shared_ptr<Hub>> hubs;
+  std::vector<std::vector<Address>> all;
+  for (int rank = 0; rank < ranks; ++rank) {
+    auto network = KernelNetwork::open();
+    expect(network.ok(), network.status().trail());
+    auto bell = BellSocket::open(*network.value());
+    expect(bell.ok(), bell.status().trail());
+    hubs.push_back(std::make_shared<Hub>(HubOptions{.secret = secret,
+                                                    .rank = rank,
+                                                    .ranks = ranks,
+                                                    .network = std::move(network).value(),
+                                                    .bell = std::move(bell).value(),
+                                                    .in_child = {}}));
+    const auto at = hubs.back()->listen(parse_address("127.0.0.1:0").value());
+    expect(at.ok(), at.status().trail());
+    all.push_back({at.value()});
+  }
+  for (const auto& hub : hubs) hub->set_peers(all);
+  return hubs;
+}
+
+namespace {
+
+std::vector<std::unique_ptr<Transport>> open_meshes(const TeamSpec& spec) {
+  const auto hubs = open_hubs(spec.ranks);
+  const int fd = spec.kind == Kind::mixed ? make_segment(spec, 2) : -1;
+  std::vector<std::unique_ptr<Transport>> transports;
+  for (int rank = 0; rank < spec.ranks; ++rank) {
+    const auto half = [&](int of) { return of < (spec.ranks + 1) / 2 ? 0 : 1; };
+    std::vector<bool> here;
+    for (int peer = 0; peer < spec.ranks; ++peer) here.push_back(peer == rank || (fd >= 0 && half(peer) == half(rank)));
+    const bool alone = std::count(here.begin(), here.end(), true) == 1;
+    transports.push_back(open_mesh({.rank = rank,
+                                    .ranks = spec.ranks,
+                                    .context = 3,
+                                    .hub = hubs[static_cast<std::size_t>(rank)],
+                                    .local = alone ? nullptr : open_rank(spec, fd, rank, half(rank), here),
+                                    .here = here,
+                                    .pids = std::vector<int>(here.size(), getpid())}));
+  }
+  if (fd >= 0) close(fd);
+  return transports;
+}
+
+}  // namespace
+
 std::vector<std::unique_ptr<Transport>> open_all(const TeamSpec& spec) {
+  if (!has_window(spec.kind)) return open_meshes(spec);
   if (spec.kind == Kind::loopback) {
     auto opened = open_loopback({.ranks = spec.ranks, .slots = spec.slots, .slot_bytes = spec.slot_bytes});
     expect(opened.ok(), opened.status().trail());
@@ -134,6 +199,8 @@ std::string_view name(Kind kind) {
     case Kind::loopback:      return "loopback";
     case Kind::shm_threads:   return "shm, ranks as threads";
     case Kind::shm_processes: return "shm, ranks as processes";
+    case Kind::tcp:           return "tcp";
+    case Kind::mixed:         return "shm in each half, tcp between them";
   }
   unreachable();
 }
@@ -184,7 +251,27 @@ void recv(Transport& transport, int peer, Lane lane, std::vector<std::byte>& mes
   transport.channel(peer, lane).recv({&part, 1}, 0, completion);
 }
 
+namespace {
+
+void meet_by_messages(Transport& transport, int rank, int ranks) {
+  std::vector<Completion> ends(static_cast<std::size_t>(2 * ranks));
+  const auto at = [&](int index) -> Completion& { return ends[static_cast<std::size_t>(index)]; };
+  for (int peer = 0; peer < ranks; ++peer) {
+    if (peer == rank) continue;
+    transport.channel(peer, Lane::control).send({}, 1000, at(2 * peer));
+    transport.channel(peer, Lane::control).recv({}, 1000, at(2 * peer + 1));
+  }
+  for (int peer = 0; peer < ranks; ++peer) {
+    if (peer == rank) continue;
+    wait_for(transport, at(2 * peer));
+    wait_for(transport, at(2 * peer + 1));
+  }
+}
+
+}  // namespace
+
 void meet(Transport& transport, std::uint64_t meeting) {
+  if (transport.window() == nullptr) return meet_by_messages(transport, own_place.rank, own_place.ranks);
   Window& window = *transport.window();
   window.steps[window.self].step.store(meeting, std::memory_order_seq_cst);
   for (int peer = 0; peer < window.ranks; ++peer) ring(window, peer);

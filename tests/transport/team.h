@@ -13,13 +13,16 @@
 #include "base/bytes.h"
 #include "base/clock.h"
 #include "transport/faults.h"
+#include "transport/hub.h"
 #include "transport/transport.h"
 
 namespace hcomm::test {
 
-enum class Kind { loopback, shm_threads, shm_processes };
+// mixed: the first half of the ranks shares memory, and so does the second; between the halves there is TCP.
+enum class Kind { loopback, shm_threads, shm_processes, tcp, mixed };
 
 std::string_view name(Kind kind);
+constexpr bool has_window(Kind kind) { return kind != Kind::tcp && kind != Kind::mixed; }
 
 struct TeamSpec {
   Kind kind = Kind::loopback;
@@ -47,11 +50,14 @@ std::vector<std::byte> pattern(std::size_t bytes, std::uint64_t seed);
 void send(Transport& transport, int peer, Lane lane, const std::vector<std::byte>& message, Completion& completion);
 void recv(Transport& transport, int peer, Lane lane, std::vector<std::byte>& message, Completion& completion);
 
-// All ranks meet, by the steps in the window. `meeting` is 1, 2, 3, ...
+// All ranks meet, by the steps in the window, or by messages where there is none. `meeting` is 1, 2, 3, ...
 void meet(Transport& transport, std::uint64_t meeting);
 
 // The whole of a small file.
 std::string read_file(const std::string& path);
+
+// Hubs of so many ranks that know each other, on the loopback interface.
+std::vector<std::shared_ptr<Hub>> open_hubs(int ranks);
 
 // All ranks in this process (not shm_processes), without faults.
 std::vector<std::unique_ptr<Transport>> open_all(const TeamSpec& spec);

@@ -1,0 +1,48 @@
+#include "transport/context_state.h"
+
+namespace hcomm {
+
+TcpLane& ContextState::lane(int peer, Lane lane) { return lanes_.try_emplace({peer, lane}, *this, peer).first->second; }
+
+void ContextState::finish(Completion& completion, Status status) { ended_.emplace_back(&completion, std::move(status)); }
+
+void ContextState::set_board(const Board& board) {
+  board_ = board;
+  for (const int peer : early_leavers_) board_->set_left(peer);
+  if (early_verdict_.has_value()) board_->give(*early_verdict_);
+  early_leavers_ = {};
+}
+
+void ContextState::has_left(int peer) {
+  note();
+  if (board_.has_value()) return board_->set_left(peer);
+  early_leavers_.push_back(peer);
+}
+
+void ContextState::has_died(int peer) {
+  if (!board_.has_value() || board_->is_dead(peer)) return;  // an early one finds the peer gone when it comes
+  note();
+  board_->set_dead(peer);
+}
+
+void ContextState::hears(const Verdict& verdict) {
+  note();
+  if (board_.has_value()) {
+    board_->give(verdict);
+  } else if (!early_verdict_.has_value()) {
+    early_verdict_ = verdict;
+  }
+}
+
+int ContextState::tell() {
+  const int happened = news_ + static_cast<int>(ended_.size());
+  for (auto& [completion, status] : ended_) {
+    completion->status = std::move(status);
+    completion->finished = true;
+  }
+  ended_.clear();
+  news_ = 0;
+  return happened;
+}
+
+}  // namespace hcomm

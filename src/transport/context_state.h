@@ -1,0 +1,60 @@
+// What the hub knows of one communicator: its lanes, what has ended and is not yet told, who has left. It may exist before this
+// rank's communicator does, for peers that were faster; then it has no board.
+//
+// Guarded by the hub's mutex.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "transport/board.h"
+#include "transport/tcp_lane.h"
+
+namespace hcomm {
+
+class ContextState final : public ChannelOwner {
+ public:
+  explicit ContextState(std::uint32_t id) : id_(id) {}
+
+  std::uint32_t id() const { return id_; }
+
+  // Made on first use, and not moved.
+  TcpLane& lane(int peer, Lane lane);
+  template <class Visit>
+  void for_each_lane(Visit&& visit) {
+    for (auto& [key, lane] : lanes_) visit(key.first, key.second, lane);
+  }
+
+  void finish(Completion& completion, Status status) override;
+
+  // This rank's communicator is here; what came before it is made known to it.
+  void set_board(const Board& board);
+  bool is_early() const { return !board_.has_value(); }
+  Board* board() { return board_.has_value() ? &*board_ : nullptr; }
+  bool is_over() const { return board_.has_value() && board_->has_verdict(); }
+
+  void has_left(int peer);
+  void has_died(int peer);
+  void hears(const Verdict& verdict);
+  void note() { ++news_; }
+
+  // In the thread of the communicator: finishes what has ended. Returns how much happened since the last time.
+  int tell();
+  bool has_news() const { return news_ > 0 || !ended_.empty(); }
+
+  bool spread = false;  // peers have been told of the verdict
+
+ private:
+  const std::uint32_t id_;
+  std::map<std::pair<int, Lane>, TcpLane> lanes_;
+  std::vector<std::pair<Completion*, Status>> ended_;
+  int news_ = 0;
+  std::optional<Board> board_;
+  std::vector<int> early_leavers_;
+  std::optional<Verdict> early_verdict_;
+};
+
+}  // namespace hcomm

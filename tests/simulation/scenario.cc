@@ -1,0 +1,127 @@
+#include "scenario.h"
+
+#include <algorithm>
+#include <array>
+
+#include "algos/algorithm.h"
+#include "base/assert.h"
+
+namespace hcomm::simulation {
+namespace {
+
+constexpr std::array kTypes = {hcommInt32, hcommInt64, hcommFloat32, hcommFloat64, hcommBfloat16};
+constexpr std::array kOps = {hcommSum, hcommMin, hcommMax};
+
+template <class List>
+auto one_of(Random& random, const List& list) {
+  return list[random.below(list.size())];
+}
+
+// From nothing to some 8,000, small ones more often.
+std::size_t draw_count(Random& random) {
+  if (random.below(8) == 0) return 0;
+  return 1 + random.below(std::uint64_t{1} << random.below(14));
+}
+
+CollectiveCall draw_call(Random& random, int ranks) {
+  CollectiveCall call;
+  call.collective = one_of(random, kCollectives);
+  call.dtype = one_of(random, kTypes);
+  if (reduces(call.collective)) call.op = one_of(random, kOps);
+  if (has_root(call.collective)) call.root = static_cast<int>(random.below(static_cast<std::uint64_t>(ranks)));
+  if (call.collective != Collective::barrier) call.count = draw_count(random);
+  return call;
+}
+
+// Names of algorithms that need no window, for every collective; and none.
+std::vector<std::string> algorithms_over_channels(int ranks) {
+  std::vector<std::string> names = {"adaptive"};
+  for (const Algorithm* const each : algorithms()) {
+    const auto serves = [&](const Algorithm* other) {
+      const Problem problem{.collective = other->collective, .ranks = ranks};
+      return other->name != each->name || (other->supports(problem) && !uses_window(other->shape(problem)));
+    };
+    const bool is_for_all = std::ranges::count(algorithms(), each->name, &Algorithm::name) ==
+                            static_cast<std::ptrdiff_t>(kCollectives.size());
+    const bool is_known = std::ranges::find(names, each->name) != names.end();
+    if (!is_known && is_for_all && std::ranges::all_of(algorithms(), serves)) names.emplace_back(each->name);
+  }
+  return names;
+}
+
+// Makes one call of the victim another one, in one of the ways in which programs go wrong.
+void disturb(Scenario& scenario, Random& random) {
+  auto& calls = scenario.calls[static_cast<std::size_t>(scenario.victim)];
+  const std::size_t which = random.below(calls.size());
+  CollectiveCall& call = calls[which];
+  const CollectiveCall before = call;
+  switch (random.below(6)) {
+    case 0:
+      call.count += 1 + random.below(3);
+      break;
+    case 1:
+      call.dtype = one_of(random, kTypes);
+      break;
+    case 2:
+      if (reduces(call.collective)) call.op = one_of(random, kOps);
+      break;
+    case 3:
+      if (has_root(call.collective)) call.root = (call.root + 1) % scenario.ranks;
+      break;
+    case 4:
+      if (which + 1 < calls.size()) std::swap(calls[which], calls[which + 1]);
+      break;
+    case 5:
+      calls.erase(calls.begin() + static_cast<std::ptrdiff_t>(which));
+      return;
+  }
+  if (call.collective == Collective::barrier) call = before;
+}
+
+}  // namespace
+
+std::string_view name(Mishap mishap) {
+  switch (mishap) {
+    case Mishap::none:     return "nothing";
+    case Mishap::mismatch: return "mismatch";
+    case Mishap::crash:    return "crash";
+    case Mishap::cut:      return "cut";
+    case Mishap::pause:    return "pause";
+  }
+  unreachable();
+}
+
+Scenario draw(std::uint64_t seed) {
+  Random random(seed);
+  Scenario scenario{.seed = seed, .algorithm = {}, .weather = {}, .calls = {}};
+  scenario.ranks = 2 + static_cast<int>(random.below(6));
+  scenario.algorithm = one_of(random, algorithms_over_channels(scenario.ranks));
+  scenario.weather.most_delay = kMillisecond << random.below(6);
+  scenario.weather.buffer_bytes = std::size_t{1024} << random.below(8);
+  scenario.weather.split_percent = static_cast<int>(random.below(101));
+  std::vector<CollectiveCall> program;
+  const std::size_t length = 1 + random.below(8);
+  while (program.size() < length) program.push_back(draw_call(random, scenario.ranks));
+  scenario.calls.assign(static_cast<std::size_t>(scenario.ranks), program);
+  const auto rank = [&] { return static_cast<int>(random.below(static_cast<std::uint64_t>(scenario.ranks))); };
+  scenario.victim = rank();
+  const auto distance = 1 + static_cast<int>(random.below(static_cast<std::uint64_t>(scenario.ranks - 1)));
+  scenario.other = (scenario.victim + distance) % scenario.ranks;
+  scenario.at = static_cast<TimeNs>(random.below(static_cast<std::uint64_t>(20 * scenario.weather.most_delay)));
+  scenario.pause = static_cast<TimeNs>(random.below(static_cast<std::uint64_t>(20 * kSecond)));
+  constexpr std::array kMishaps = {Mishap::none, Mishap::none,  Mishap::mismatch, Mishap::mismatch,
+                                   Mishap::crash, Mishap::crash, Mishap::cut,      Mishap::pause};
+  scenario.mishap = one_of(random, kMishaps);
+  if (scenario.mishap == Mishap::mismatch) disturb(scenario, random);
+  return scenario;
+}
+
+std::string describe(const Scenario& scenario) {
+  std::string text = "seed " + std::to_string(scenario.seed) + ": " + std::to_string(scenario.ranks) + " ranks, " +
+                     scenario.algorithm + ", " + std::string(name(scenario.mishap)) + " of rank " +
+                     std::to_string(scenario.victim);
+  if (scenario.mishap == Mishap::cut) text += " and rank " + std::to_string(scenario.other);
+  return text + " at " + std::to_string(scenario.at / kMicrosecond) + " us";
+}
+
+}  // namespace hcomm::simulation

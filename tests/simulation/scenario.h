@@ -1,0 +1,38 @@
+// What happens in one run, drawn from a seed: how many ranks, what they call, in what weather, and what goes wrong.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "comm/arguments.h"
+#include "sim_network.h"
+
+namespace hcomm::simulation {
+
+enum class Mishap : std::uint8_t {
+  none,
+  mismatch,  // a rank makes another call, or leaves one out
+  crash,     // a rank's process ends
+  cut,       // the connections of a pair are lost
+  pause,     // a rank stands still for a while, and then goes on
+};
+std::string_view name(Mishap mishap);
+
+struct Scenario {
+  std::uint64_t seed = 0;
+  int ranks = 2;
+  std::string algorithm;
+  Weather weather;
+  std::vector<std::vector<CollectiveCall>> calls;  // [rank]: what it calls, one after the other
+  Mishap mishap = Mishap::none;
+  int victim = 0;
+  int other = 1;        // of a cut
+  TimeNs at = 0;        // from the start; crash, cut, pause
+  TimeNs pause = 0;
+};
+
+Scenario draw(std::uint64_t seed);
+std::string describe(const Scenario& scenario);
+
+}  // namespace hcomm::simulation
