@@ -3,9 +3,10 @@
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
 #include <openssl/hmac.h>
-#include <openssl/rand.h>
+#include <sys/random.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <new>
 
 #include "base/assert.h"
@@ -38,9 +39,15 @@ Secret derive(const Secret& secret, std::string_view label) {
   return code_of(secret, {as_bytes("hcomm derived   "), as_bytes(label)});
 }
 
+// From the kernel, and not from OpenSSL, whose generator has locks: a child that is forked while another thread makes a nonce
+// would wait for them for ever.
 void fill_with_random(Bytes bytes) {
-  // Without random numbers there is no protection; nothing may go on.
-  HCOMM_ASSERT(RAND_bytes(reinterpret_cast<unsigned char*>(bytes.data()), static_cast<int>(bytes.size())) == 1);
+  while (!bytes.empty()) {
+    const ssize_t got = getrandom(bytes.data(), bytes.size(), 0);
+    if (got < 0 && errno == EINTR) continue;
+    HCOMM_ASSERT(got > 0);  // without random numbers there is no protection; nothing may go on
+    bytes = bytes.subspan(static_cast<std::size_t>(got));
+  }
 }
 
 ConstBytes as_bytes(std::string_view text) { return std::as_bytes(std::span(text)); }

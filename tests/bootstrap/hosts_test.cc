@@ -37,54 +37,86 @@ int outcome_of(const Outcome& outcome, std::size_t group, bool has_segment) {
   return outcome.meeting.segment.open() == has_segment ? 0 : 3;
 }
 
-TEST_CASE("64 processes meet over TCP, as 16 hosts of 4, as one host, and as 64 hosts") {
-  for (const int per_host : {4, 64, 1}) {
-    CoordinatorOptions options;
-    options.listen_at = {loopback()};
-    Served served = serve(std::move(options));
-    std::vector<std::string> hosts;
-    for (int rank = 0; rank < 64; ++rank) hosts.push_back(std::to_string(rank / per_host));
-    std::vector<pid_t> children;
-    for (std::size_t rank = 0; rank < hosts.size(); ++rank) {
-      children.push_back(in_child([&] {
-        Keeper keeper;
-        const Outcome outcome = join_once(served.id, team_on_hosts(hosts, keeper)[rank]);
-        return outcome_of(outcome, static_cast<std::size_t>(per_host), per_host > 1);
+// Processes that are forked before there is a coordinator, whose thread may hold locks, and told the id afterwards.
+class Ranks {
+ public:
+  template <class Body>
+  Ranks(std::size_t count, Body body) {
+    for (std::size_t rank = 0; rank < count; ++rank) {
+      int ends[2];
+      REQUIRE(pipe2(ends, O_CLOEXEC) == 0);
+      Descriptor reader(ends[0]);
+      tell_.emplace_back(ends[1]);
+      pids_.push_back(in_child([&] {
+        JobIdBytes bytes;
+        if (read(reader.get(), bytes.data(), bytes.size()) != static_cast<ssize_t>(bytes.size())) return 80;
+        return body(job_id_from_bytes(bytes).value(), rank);
       }));
     }
-    for (const pid_t child : children) CHECK(exit_code(child) == 0);
+  }
+
+  void tell(const JobId& id) const {
+    const JobIdBytes bytes = to_bytes(id);
+    for (const Descriptor& each : tell_) REQUIRE(write(each.get(), bytes.data(), bytes.size()) == sizeof bytes);
+  }
+  pid_t pid(std::size_t place) const { return pids_[place]; }
+  void check_all_well() const {
+    for (const pid_t pid : pids_) CHECK(exit_code(pid) == 0);
+  }
+
+ private:
+  std::vector<Descriptor> tell_;
+  std::vector<pid_t> pids_;
+};
+
+Served serve_tcp() {
+  CoordinatorOptions options;
+  options.listen_at = {loopback()};
+  return serve(std::move(options));
+}
+
+TEST_CASE("64 processes meet over TCP, as 16 hosts of 4, as one host, and as 64 hosts") {
+  for (const int per_host : {4, 64, 1}) {
+    std::vector<std::string> hosts;
+    for (int rank = 0; rank < 64; ++rank) hosts.push_back(std::to_string(rank / per_host));
+    const Ranks ranks(hosts.size(), [&](const JobId& id, std::size_t rank) {
+      Keeper keeper;
+      const Outcome outcome = join_once(id, team_on_hosts(hosts, keeper)[rank]);
+      return outcome_of(outcome, static_cast<std::size_t>(per_host), per_host > 1);
+    });
+    const Served served = serve_tcp();
+    ranks.tell(served.id);
+    ranks.check_all_well();
   }
 }
 
 TEST_CASE("64 processes meet over the Unix socket") {
-  Served served = serve();
-  std::vector<pid_t> children;
-  for (std::size_t rank = 0; rank < 64; ++rank) {
-    children.push_back(in_child([&] { return outcome_of(join_once(served.id, team(64)[rank]), 64, true); }));
-  }
-  for (const pid_t child : children) CHECK(exit_code(child) == 0);
+  const Ranks ranks(64, [](const JobId& id, std::size_t rank) { return outcome_of(join_once(id, team(64)[rank]), 64, true); });
+  const Served served = serve();
+  ranks.tell(served.id);
+  ranks.check_all_well();
 }
 
 TEST_CASE("a process that dies while it waits is named to ranks of other hosts, at once") {
-  CoordinatorOptions options;
-  options.listen_at = {loopback()};
-  Served served = serve(std::move(options));
   Keeper keeper;
   const std::vector<std::string> hosts = {"a", "b", "c"};
-  const pid_t victim =
-      in_child([&] { return join_once(served.id, team_on_hosts(hosts, keeper)[1]).code == hcommSuccess ? 0 : 1; });
+  const Ranks victim(1, [&](const JobId& id, std::size_t) {
+    return outcome_of(join_once(id, team_on_hosts(hosts, keeper)[1]), 1, false);
+  });
+  const Served served = serve_tcp();
+  victim.tell(served.id);
   JoinOptions survivor = team_on_hosts(hosts, keeper)[0];
   survivor.progress_every_ns = 10 * kMillisecond;
   bool killed = false;
   survivor.progress = [&](std::string_view line) {
     if (killed || line.find("2 of 3 ranks arrived") == std::string_view::npos) return;
-    killed = kill(victim, SIGKILL) == 0;
+    killed = kill(victim.pid(0), SIGKILL) == 0;
   };
   const Outcome outcome = join_once(served.id, survivor);
   CHECK(killed);
   CHECK(outcome.code == hcommRemoteError);
-  CHECK_THAT(outcome.text, Catch::Matchers::Contains("rank 1 (pid " + std::to_string(victim) + ") left"));
-  CHECK(exit_code(victim) == 128 + SIGKILL);
+  CHECK_THAT(outcome.text, Catch::Matchers::Contains("rank 1 (pid " + std::to_string(victim.pid(0)) + ") left"));
+  CHECK(exit_code(victim.pid(0)) == 128 + SIGKILL);
 }
 
 // Two network namespaces, each with one end of a cable. Gone with the test.
