@@ -47,7 +47,7 @@ PeerStatus Hub::own_status(const Board& board) const {
 }
 
 void Hub::send_status(Link& link, std::uint32_t context, const Board& board) const {
-  link.post({.kind = FrameKind::status, .context = context, .length = kStatusBytes}, to_bytes(own_status(board)));
+  link.answer({.kind = FrameKind::status, .context = context, .length = kStatusBytes}, to_bytes(own_status(board)));
 }
 
 void Hub::note_status(Board& board, int rank, const PeerStatus& status) {
@@ -61,7 +61,7 @@ TcpLane* Hub::lane_for(Link& link, const Frame& frame, bool& broken) {
   ContextState* const context = find_or_make_early(frame.context);
   if (context == nullptr) {
     broken = !is_closed(frame.context);
-    if (!broken) link.post({.kind = FrameKind::left, .context = frame.context});
+    if (!broken) link.answer({.kind = FrameKind::left, .context = frame.context});
     return nullptr;
   }
   // A call that failed has returned: nobody writes into its memory any more.
@@ -74,7 +74,7 @@ void Hub::received_some(Link&, std::uint32_t context) {
 
 bool Hub::heard(Link& link, const Frame& frame, ConstBytes payload) {
   if (is_closed(frame.context)) {
-    if (frame.kind == FrameKind::query) link.post({.kind = FrameKind::left, .context = frame.context});
+    if (frame.kind == FrameKind::query) link.answer({.kind = FrameKind::left, .context = frame.context});
     return true;
   }
   ContextState* const context = find_or_make_early(frame.context);

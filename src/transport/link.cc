@@ -32,6 +32,10 @@ void Link::post(const Frame& frame, ConstBytes payload) {
   control_.insert(control_.end(), payload.begin(), payload.end());
 }
 
+void Link::answer(const Frame& frame, ConstBytes payload) {
+  if (control_.size() - control_sent_ < kMostUnread) post(frame, payload);
+}
+
 void Link::enqueue(std::uint32_t context, Lane lane, TcpLane& from) {
   const bool queued = std::ranges::any_of(waiting_, [&](const Waiting& each) { return each.from == &from; });
   if (!queued && from.sendable() > 0) waiting_.push_back({context, lane, &from});

@@ -50,6 +50,9 @@ class Link final : public Watcher {
   bool has_begun() const { return begun_; }
 
   void post(const Frame& frame, ConstBytes payload = {});
+  // What the peer has asked for; not said while it leaves so much unread.
+  static constexpr std::size_t kMostUnread = 64 << 10;
+  void answer(const Frame& frame, ConstBytes payload = {});
   // The lane may have something to send. It outlives the link, or is forgotten before it dies.
   void enqueue(std::uint32_t context, Lane lane, TcpLane& from);
   void forget(const TcpLane& lane);
