@@ -12,6 +12,7 @@
 #include "kernels/combine.h"
 #include "command_line.h"
 #include "job.h"
+#include "kernels/combine.h"
 #include "perf_measure.h"
 #include "perf_report.h"
 #include "plan/choose.h"
@@ -41,6 +42,7 @@ std::vector<PerfCase> cases_of(const PerfOptions& options, Collective collective
   const std::size_t ops = reduces(collective) ? options.ops.size() : 1;
   for (const TypeName& type : options.types) {
     for (std::size_t op = 0; op < ops; ++op) {
+      if (reduces(collective) && !has_op(type.dtype, options.ops[op].op)) continue;
       const std::size_t first = cases.size();
       for (const std::size_t size : options.sizes) {
         const PerfCase made = make_case(collective, type, options.ops[op], options.root, options.ranks, size);
@@ -173,9 +175,10 @@ void add_perf_command(CLI::App& app, int& exit_code, const std::vector<std::stri
   command->add_option("-e,--maxbytes", given->end, "Last size [64M]")->type_name("SIZE");
   command->add_option("-f,--stepfactor", given->factor, "Sizes grow by this factor [2]")->type_name("N");
   command->add_option("-i,--stepbytes", given->step, "Sizes grow by these bytes")->type_name("SIZE");
-  command->add_option("-t,--datatype", given->dtype, "int32, int64, float16, bfloat16, float32, float64 or all")
+  command->add_option("-t,--datatype", given->dtype, "float32, bfloat16, int8, bool, complex64, ... (docs/types.md) or all")
       ->capture_default_str();
-  command->add_option("-o,--op", given->op, "sum, min, max or all")->capture_default_str();
+  command->add_option("-o,--op", given->op, "sum, prod, min, max, avg, land, lor, lxor, band, bor, bxor or all the type has")
+      ->capture_default_str();
   command->add_option("-r,--root", given->root, "Root of broadcast")->capture_default_str();
   command->add_option("--iters", given->iterations, "Calls per repetition; 0: as many as fill 20 ms")->capture_default_str();
   command->add_option("--warmup", given->warmup, "Calls before the timing")->capture_default_str();

@@ -1,23 +1,39 @@
 #include "perf_options.h"
 
 #include <algorithm>
-#include <array>
-#include <span>
 
 #include "base/parse.h"
 #include "command_line.h"
 #include "job.h"
+#include "kernels/combine.h"
 #include "plan/choose.h"
 
 namespace hcomm {
 namespace {
 
-constexpr std::array kTypes = {
-    TypeName{"int32", "int", hcommInt32, 4},      TypeName{"int64", "int64", hcommInt64, 8},
-    TypeName{"float16", "half", hcommFloat16, 2}, TypeName{"bfloat16", "bfloat16", hcommBfloat16, 2},
-    TypeName{"float32", "float", hcommFloat32, 4}, TypeName{"float64", "double", hcommFloat64, 8},
-};
-constexpr std::array kOps = {OpName{"sum", hcommSum}, OpName{"min", hcommMin}, OpName{"max", hcommMax}};
+// As nccl-tests calls them, where it says something else.
+std::string_view alias_of(hcommDataType_t dtype) {
+  if (dtype == hcommInt32) return "int";
+  if (dtype == hcommFloat16) return "half";
+  if (dtype == hcommFloat32) return "float";
+  if (dtype == hcommFloat64) return "double";
+  if (dtype == hcommFloat8e4m3) return "f8e4m3";
+  return dtype == hcommFloat8e5m2 ? "f8e5m2" : name(dtype);
+}
+
+std::vector<TypeName> all_types() {
+  std::vector<TypeName> types;
+  for (const hcommDataType_t dtype : combine_types()) {
+    types.push_back({name(dtype), alias_of(dtype), dtype, element_bytes(dtype)});
+  }
+  return types;
+}
+
+std::vector<OpName> all_ops() {
+  std::vector<OpName> ops;
+  for (const hcommRedOp_t op : combine_ops()) ops.push_back({name(op), op});
+  return ops;
+}
 
 constexpr std::size_t kDefaultBegin = 8;
 constexpr std::size_t kDefaultEnd = std::size_t{64} << 20;
@@ -37,8 +53,8 @@ std::vector<Collective> collectives_of(const std::string& word) {
 }
 
 template <class Entry>
-std::vector<Entry> entries_of(std::string_view kind, const std::string& word, std::span<const Entry> table) {
-  if (word == "all") return {table.begin(), table.end()};
+std::vector<Entry> entries_of(std::string_view kind, const std::string& word, const std::vector<Entry>& table) {
+  if (word == "all") return table;
   std::vector<std::string_view> names;
   for (const Entry& entry : table) {
     bool same = entry.name == word;
@@ -106,13 +122,26 @@ void check_algorithm(const std::string& word, const std::vector<Collective>& col
   }
 }
 
+// Of `all` those are taken that go together.
+void check_pair(const PerfOptions& options) {
+  if (options.types.size() > 1 || options.ops.size() > 1) return;
+  if (std::ranges::none_of(options.collectives, [](Collective each) { return reduces(each); })) return;
+  const TypeName& type = options.types.front();
+  if (has_op(type.dtype, options.ops.front().op)) return;
+  std::string legal;
+  for (const hcommRedOp_t op : combine_ops(type.dtype)) legal += (legal.empty() ? "" : ", ") + std::string(name(op));
+  throw UsageError("-o " + std::string(options.ops.front().name) + " is not defined for " + std::string(type.name) +
+                   "; legal for it are " + legal);
+}
+
 }  // namespace
 
 PerfOptions understand(const PerfWords& words, int launched_ranks) {
   PerfOptions options;
   options.collectives = collectives_of(words.collective);
-  options.types = entries_of<TypeName>("type", words.dtype, kTypes);
-  options.ops = entries_of<OpName>("operation", words.op, kOps);
+  options.types = entries_of("type", words.dtype, all_types());
+  options.ops = entries_of("operation", words.op, all_ops());
+  check_pair(options);
   options.sizes = sizes_of(words);
   options.ranks = ranks_of(words, launched_ranks);
   options.root = number_of("-r", words.root, 0, options.ranks - 1);

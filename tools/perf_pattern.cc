@@ -3,12 +3,16 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
-#include <utility>
+#include <span>
+
+#include "kernels/combine.h"
+#include "kernels/float8.h"
+#include "kernels/half.h"
 
 namespace hcomm {
 namespace {
 
-constexpr int kExact = 256;  // whole numbers up to it are exact in bfloat16, the narrowest
+constexpr int kMostFactors = 8;  // that are not one, of a product: 2^8 is a number in every float
 
 std::uint64_t mix(std::uint64_t value) {
   value = (value ^ (value >> 31)) * 0x7fb5d329728ea185u;
@@ -20,56 +24,75 @@ std::uint64_t hash_of(int rank, std::size_t place) {
   return mix((static_cast<std::uint64_t>(rank) << 32) + place + 0x9e3779b97f4a7c15u);
 }
 
-// Of a float contribution: whole, small, and zero on most ranks when there are more ranks than kExact.
-int small_value(int rank, std::size_t place, hcommRedOp_t op, int ranks) {
-  const std::uint64_t hash = hash_of(rank, place);
-  if (op != hcommSum) return static_cast<int>(hash % (2 * kExact + 1)) - kExact;
-  const auto sharers = static_cast<std::uint64_t>((ranks + kExact - 1) / kExact);
-  if ((static_cast<std::uint64_t>(rank) + place) % sharers != 0) return 0;
-  const int most = std::max(1, kExact / ranks);
+// Whole numbers up to it are exact in the type and, for all but the 8-bit floats, in the narrowest other one.
+int most_exact(hcommDataType_t dtype) {
+  if (dtype == hcommFloat8e5m2) return 8;
+  return dtype == hcommFloat8e4m3 ? 16 : 256;
+}
+
+// Whether this rank is one of the at most `most` that matter at a place.
+bool matters(int rank, std::size_t place, int ranks, int most) {
+  const auto sharers = static_cast<std::uint64_t>((ranks + most - 1) / most);
+  return (static_cast<std::uint64_t>(rank) + place) % sharers == 0;
+}
+
+// Whole, small, and zero on most ranks when there are more ranks than exact numbers.
+int small_value(hcommDataType_t dtype, std::uint64_t hash, int rank, std::size_t place, hcommRedOp_t op, int ranks) {
+  const int exact = most_exact(dtype);
+  if (op == hcommMin || op == hcommMax) return static_cast<int>(hash % static_cast<std::uint64_t>(2 * exact + 1)) - exact;
+  if (!matters(rank, place, ranks, exact)) return 0;
+  const int most = std::max(1, exact / ranks);
   return static_cast<int>(hash % static_cast<std::uint64_t>(2 * most + 1)) - most;
 }
 
-std::uint16_t half_of(int value) {
-  if (value == 0) return 0;
-  const auto size = static_cast<unsigned>(value < 0 ? -value : value);
-  const int exponent = std::bit_width(size) - 1;
-  const unsigned fraction = (size << (10 - exponent)) & 0x3ffu;
-  return static_cast<std::uint16_t>((value < 0 ? 0x8000u : 0u) | static_cast<unsigned>(exponent + 15) << 10 | fraction);
+// A power of two, and one on most ranks.
+float small_factor(std::uint64_t hash, int rank, std::size_t place, int ranks) {
+  constexpr float kSizes[] = {1, 2, 1, 0.5F};
+  const float size = matters(rank, place, ranks, kMostFactors) ? kSizes[hash & 3] : 1;
+  return (hash & 4) != 0 ? -size : size;
 }
 
-std::uint16_t bfloat_of(int value) {
-  return static_cast<std::uint16_t>(std::bit_cast<std::uint32_t>(static_cast<float>(value)) >> 16);
+void store_float(std::byte* target, hcommDataType_t dtype, float value) {
+  const auto bits = std::bit_cast<std::uint32_t>(value);
+  std::uint64_t narrow = bits;
+  if (dtype == hcommFloat16) narrow = float16_narrow(bits);
+  if (dtype == hcommBfloat16) narrow = bfloat16_narrow(bits);
+  if (dtype == hcommFloat8e4m3) narrow = float8_narrow<Float8e4m3Bits>(bits);
+  if (dtype == hcommFloat8e5m2) narrow = float8_narrow<Float8e5m2Bits>(bits);
+  const bool is_double = dtype == hcommFloat64 || dtype == hcommComplex128;
+  if (is_double) narrow = std::bit_cast<std::uint64_t>(static_cast<double>(value));
+  const bool is_single = dtype == hcommFloat32 || dtype == hcommComplex64;
+  std::memcpy(target, &narrow, is_double ? 8 : is_single ? 4 : element_bytes(dtype));
 }
 
-// A number's bits in the type; integers keep the low ones.
-std::uint64_t bits_of(hcommDataType_t dtype, std::int64_t value) {
-  const int small = static_cast<int>(value);
-  if (dtype == hcommFloat16) return half_of(small);
-  if (dtype == hcommBfloat16) return bfloat_of(small);
-  if (dtype == hcommFloat32) return std::bit_cast<std::uint32_t>(static_cast<float>(small));
-  if (dtype == hcommFloat64) return std::bit_cast<std::uint64_t>(static_cast<double>(small));
-  return static_cast<std::uint64_t>(value);
+// A power of 2 + i: its parts are never zero, with a sign that would tell the order.
+void store_complex(std::byte* target, const TypeName& type, hcommRedOp_t op, int ranks, int rank, std::size_t place) {
+  const std::uint64_t hash = hash_of(rank, place);
+  float parts[2] = {1, 0};
+  if (op != hcommProd) {
+    parts[0] = static_cast<float>(small_value(type.dtype, hash, rank, place, op, ranks));
+    parts[1] = static_cast<float>(small_value(type.dtype, mix(hash), rank, place, op, ranks));
+  } else if (matters(rank, place, ranks, kMostFactors) && (hash & 1) != 0) {
+    parts[0] = 2;
+    parts[1] = 1;
+  }
+  store_float(target, type.dtype, parts[0]);
+  store_float(target + type.bytes / 2, type.dtype, parts[1]);
 }
 
-bool is_whole(hcommDataType_t dtype) { return dtype == hcommInt32 || dtype == hcommInt64; }
-
-// A contribution as a number that all reductions are computed with.
-std::int64_t value_of(hcommDataType_t dtype, hcommRedOp_t op, int ranks, int rank, std::size_t place) {
-  if (dtype == hcommInt32) return static_cast<std::int32_t>(hash_of(rank, place));
-  if (dtype == hcommInt64) return static_cast<std::int64_t>(hash_of(rank, place));
-  return small_value(rank, place, op, ranks);
-}
-
-std::int64_t combine_two(hcommRedOp_t op, std::int64_t left, std::int64_t right) {
-  if (op == hcommMin) return std::min(left, right);
-  if (op == hcommMax) return std::max(left, right);
-  return static_cast<std::int64_t>(static_cast<std::uint64_t>(left) + static_cast<std::uint64_t>(right));
-}
-
-void store(std::byte* table, std::size_t place, const TypeName& type, std::int64_t value) {
-  const std::uint64_t bits = bits_of(type.dtype, value);
-  std::memcpy(table + place * type.bytes, &bits, type.bytes);  // little endian, as all that hcomm runs on
+// Integers use all bits, bools are 0 as often as not.
+void store_contribution(std::byte* target, const TypeName& type, hcommRedOp_t op, int ranks, int rank, std::size_t place) {
+  const std::uint64_t hash = hash_of(rank, place);
+  if (type.dtype == hcommComplex64 || type.dtype == hcommComplex128) {
+    store_complex(target, type, op, ranks, rank, place);
+  } else if (type.name.find("float") == std::string_view::npos) {
+    const std::uint64_t bits = type.dtype == hcommBool && hash >> 63 != 0 ? 0 : hash;
+    std::memcpy(target, &bits, type.bytes);  // little endian, as all that hcomm runs on
+  } else {
+    store_float(target, type.dtype,
+                op == hcommProd ? small_factor(hash, rank, place, ranks)
+                                : static_cast<float>(small_value(type.dtype, hash, rank, place, op, ranks)));
+  }
 }
 
 static_assert(std::endian::native == std::endian::little);
@@ -103,18 +126,24 @@ std::uint64_t differences(ConstBytes got, const std::vector<std::byte>& table, s
 
 Pattern::Pattern(TypeName type, hcommRedOp_t op, int ranks)
     : type_(type), op_(op), ranks_(ranks), reduced_(kPeriod * type.bytes) {
-  for (std::size_t place = 0; place < kPeriod; ++place) {
-    std::int64_t sum = value_of(type.dtype, op, ranks, 0, place);
-    for (int rank = 1; rank < ranks; ++rank) sum = combine_two(op, sum, value_of(type.dtype, op, ranks, rank, place));
-    HCOMM_ASSERT(is_whole(type.dtype) || (sum >= -kExact && sum <= kExact));
-    store(reduced_.data(), place, type, sum);
+  if (!has_op(type.dtype, op)) return;  // for what is only moved
+  const CombineKernel combine = find_combine(type.dtype, op, "scalar").value();
+  std::vector<std::byte> so_far(kPeriod * partial_bytes(type.dtype, op));
+  for (int rank = 0; rank < ranks; ++rank) {
+    const std::vector<std::byte> own = table_of(rank);
+    const CombineSource sources[] = {{.data = own.data()}, {.data = so_far.data(), .is_partial = true}};
+    const CombineTarget target{.data = so_far.data(), .is_partial = true};
+    combine(std::span(sources).first(rank == 0 ? 1 : 2), {&target, 1}, kPeriod, Store::regular);
   }
+  const CombineSource all{.data = so_far.data(), .is_partial = true};
+  const CombineTarget target{.data = reduced_.data(), .finished_over = ranks};
+  combine({&all, 1}, {&target, 1}, kPeriod, Store::regular);
 }
 
 std::vector<std::byte> Pattern::table_of(int rank) const {
   std::vector<std::byte> table(kPeriod * type_.bytes);
   for (std::size_t place = 0; place < kPeriod; ++place) {
-    store(table.data(), place, type_, value_of(type_.dtype, op_, ranks_, rank, place));
+    store_contribution(table.data() + place * type_.bytes, type_, op_, ranks_, rank, place);
   }
   return table;
 }

@@ -2,7 +2,8 @@
 //
 // An element's value depends on its rank and its place, with a period that is a prime, so that data shifted by any block is
 // seen; `salt` shifts all of it from call to call, so that yesterday's data is seen too. Integers use all bits (sums wrap).
-// Floats are whole numbers so small that every partial sum is exact in every type, in any order: at most 256 in all.
+// Floats are whole numbers so small that every partial sum is exact in the type, in any order; factors are powers of two. The
+// results are those of the scalar kernels, which are the judge of all others.
 #pragma once
 
 #include <cstddef>

@@ -24,6 +24,7 @@ struct Words {
   int ranks = 4;
   std::string bytes = "1M";
   std::string dtype = "float32";
+  std::string op = "sum";
   std::string algorithm;
   int root = 0;
   int cores = 0;
@@ -62,6 +63,16 @@ hcommDataType_t type_of(const std::string& given) {
   throw UsageError(unknown_name("type", given, names));
 }
 
+// Of those that the type has.
+hcommRedOp_t op_of(const std::string& given, hcommDataType_t dtype) {
+  std::vector<std::string_view> names;
+  for (const hcommRedOp_t op : combine_ops(dtype)) {
+    if (name(op) == given) return op;
+    names.push_back(name(op));
+  }
+  throw UsageError(unknown_name(std::string("operation of ") + std::string(name(dtype)), given, names));
+}
+
 // As a communicator of this machine would ask. The size is that of the larger buffer, as in `hcomm perf`.
 PlanRequest request_of(Collective collective, const Words& words, const Settings& settings) {
   const Result<std::size_t> bytes = parse_size(words.bytes);
@@ -74,7 +85,13 @@ PlanRequest request_of(Collective collective, const Words& words, const Settings
   const hcommDataType_t dtype = type_of(words.dtype);
   PlanRequest request{.collective = collective, .ranks = words.ranks, .root = has_root(collective) ? words.root : 0};
   request.element_bytes = element_bytes(dtype);
-  request.partial_bytes = reduces(collective) ? partial_bytes(dtype) : request.element_bytes;
+  request.partial_bytes = request.element_bytes;
+  request.sum_bytes = request.element_bytes;
+  if (reduces(collective)) {
+    const hcommRedOp_t op = op_of(words.op, dtype);
+    request.partial_bytes = partial_bytes(dtype, op);
+    if (!sums_fit_elements(dtype, op)) request.sum_bytes = request.partial_bytes;
+  }
   const std::size_t share = is_strided(collective) ? bytes.value() / static_cast<std::size_t>(words.ranks) : bytes.value();
   request.bytes = collective == Collective::barrier ? 0 : share / request.element_bytes * request.element_bytes;
   request.slots = sizes.value().slots;
@@ -184,6 +201,7 @@ void add_plan_command(CLI::App& app, int& exit_code) {
   command->add_option("-n,--ranks", words->ranks, "Ranks on this host")->check(CLI::Range(1, kMaxRanks))->capture_default_str();
   command->add_option("-b,--bytes", words->bytes, "Size of the larger buffer: 8, 4K, 64M")->capture_default_str();
   command->add_option("-d,--type", words->dtype, "Element type")->capture_default_str();
+  command->add_option("-o,--op", words->op, "Operation of a reduction")->capture_default_str();
   command->add_option("--algo", words->algorithm, "As HCOMM_ALGO, and instead of it");
   command->add_option("--root", words->root, "Root of a broadcast")->capture_default_str();
   command->add_option("--cores", words->cores, "Cores that all ranks share; those of this process if not given")

@@ -153,7 +153,7 @@ int run(int count, char** words) {
   std::size_t printed = 0;
   for (const hcommDataType_t dtype : combine_types()) {
     if (!options.dtype.empty() && name(dtype) != options.dtype) continue;
-    for (const hcommRedOp_t op : combine_ops()) {
+    for (const hcommRedOp_t op : combine_ops(dtype)) {
       if (name(op) != options.op) continue;
       const Result<CombineKernel> kernel = find_combine(dtype, op, set);
       if (!kernel.ok()) {

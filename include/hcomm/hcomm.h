@@ -20,8 +20,10 @@
  *  8. Counts are numbers of elements. Zero is legal, and then buffers may be NULL and nobody waits for anybody.
  *  9. send == recv is in place (for reduce-scatter and allgather: the rank's own part of the larger buffer); ranks may
  *     differ in it. Any other overlap is hcommInvalidArgument.
- * 10. Integer sums wrap. float16 and bfloat16 are added in fp32, rounded once where the algorithm sees all contributions
- *     and once a step where it does not. A NaN wins in min and max; -0 is less than +0. All ranks end with the same bits.
+ * 10. Numbers mean the same everywhere: all ranks end with the same bits. Integers wrap in sums and products; their avg is the
+ *     exact mean rounded toward zero. A float avg is the sum divided once. Floats of 16 and 8 bits are combined in fp32 and
+ *     rounded once where the algorithm sees all contributions; 16-bit sums once a step where it does not. A NaN wins in min
+ *     and max; -0 is less than +0. Logical results are 0 or 1. docs/types.md has the table of types and operations.
  * 11. The library never changes the affinity, signal mask, environment or floating-point control of the caller's threads.
  *     EINTR is never visible. Threads of its own block all signals.
  *

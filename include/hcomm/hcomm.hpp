@@ -19,6 +19,7 @@
 
 #include <hcomm/hcomm.h>
 
+#include <complex>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -75,7 +76,7 @@ inline void check_size(const char* doing, const char* what, std::size_t is, std:
 
 // --- Elements and operations -------------------------------------------------------------------------------------------
 
-// 16 bits of storage; hcomm does the arithmetic (in float), conversions are the caller's.
+// 16 or 8 bits of storage; hcomm does the arithmetic (in float), conversions are the caller's.
 struct float16 {
   std::uint16_t bits = 0;
   friend bool operator==(float16, float16) = default;  // of the bits
@@ -84,12 +85,43 @@ struct bfloat16 {
   std::uint16_t bits = 0;
   friend bool operator==(bfloat16, bfloat16) = default;  // of the bits
 };
-static_assert(sizeof(float16) == 2 && sizeof(bfloat16) == 2);
+struct float8e4m3 {
+  std::uint8_t bits = 0;
+  friend bool operator==(float8e4m3, float8e4m3) = default;  // of the bits
+};
+struct float8e5m2 {
+  std::uint8_t bits = 0;
+  friend bool operator==(float8e5m2, float8e5m2) = default;  // of the bits
+};
+static_assert(sizeof(float16) == 2 && sizeof(bfloat16) == 2 && sizeof(float8e4m3) == 1 && sizeof(float8e5m2) == 1);
+static_assert(sizeof(bool) == 1 && sizeof(std::complex<float>) == 8 && sizeof(std::complex<double>) == 16);
 
 // How hcomm calls the C++ type T; types without an entry cannot be sent.
 template <class T>
 struct DataType;
 
+template <>
+struct DataType<std::int8_t> : std::integral_constant<hcommDataType_t, hcommInt8> {};
+template <>
+struct DataType<std::uint8_t> : std::integral_constant<hcommDataType_t, hcommUint8> {};
+template <>
+struct DataType<std::int16_t> : std::integral_constant<hcommDataType_t, hcommInt16> {};
+template <>
+struct DataType<std::uint16_t> : std::integral_constant<hcommDataType_t, hcommUint16> {};
+template <>
+struct DataType<std::uint32_t> : std::integral_constant<hcommDataType_t, hcommUint32> {};
+template <>
+struct DataType<std::uint64_t> : std::integral_constant<hcommDataType_t, hcommUint64> {};
+template <>
+struct DataType<bool> : std::integral_constant<hcommDataType_t, hcommBool> {};
+template <>
+struct DataType<std::complex<float>> : std::integral_constant<hcommDataType_t, hcommComplex64> {};
+template <>
+struct DataType<std::complex<double>> : std::integral_constant<hcommDataType_t, hcommComplex128> {};
+template <>
+struct DataType<float8e4m3> : std::integral_constant<hcommDataType_t, hcommFloat8e4m3> {};
+template <>
+struct DataType<float8e5m2> : std::integral_constant<hcommDataType_t, hcommFloat8e5m2> {};
 template <>
 struct DataType<std::int32_t> : std::integral_constant<hcommDataType_t, hcommInt32> {};
 template <>
@@ -115,8 +147,20 @@ concept Target = Source<Range> && !std::is_const_v<std::remove_reference_t<std::
 template <class A, class B>
 concept SameElements = std::same_as<std::ranges::range_value_t<A>, std::ranges::range_value_t<B>>;
 
-// What this version can do with all ranks' elements. Integer sums wrap; a NaN wins in max and min.
-enum class Op { sum = hcommSum, max = hcommMax, min = hcommMin };
+// What can be done with all ranks' elements; docs/types.md says with which. What a type does not have is hcommInvalidArgument.
+enum class Op {
+  sum = hcommSum,
+  prod = hcommProd,
+  max = hcommMax,
+  min = hcommMin,
+  avg = hcommAvg,
+  land = hcommLand,
+  lor = hcommLor,
+  lxor = hcommLxor,
+  band = hcommBand,
+  bor = hcommBor,
+  bxor = hcommBxor,
+};
 
 // --- Memory ------------------------------------------------------------------------------------------------------------
 

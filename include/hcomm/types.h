@@ -30,6 +30,11 @@ typedef enum HCOMM_ENUM_TYPE {
   hcommOutOfMemory = 11
 } hcommResult_t;
 
+/* Elements. docs/types.md says which operations each has. Floats of 8 bits are those of the Open Compute Project: float8e5m2
+ * is the upper half of a float16; float8e4m3 ("fn") has no infinities, NaN is 0x7f and 0xff, the largest number 448.
+ * What is too large becomes an infinity in all floats but float8e4m3, and a NaN there (it does not saturate), as when
+ * PyTorch converts. A bool is one byte: any that is not 0 counts as true, results are 0 or 1. A complex number is its real
+ * part followed by its imaginary part. */
 typedef enum HCOMM_ENUM_TYPE {
   hcommInt8 = 0,
   hcommUint8 = 1,
@@ -55,7 +60,13 @@ typedef enum HCOMM_ENUM_TYPE {
   hcommProd = 1,
   hcommMax = 2,
   hcommMin = 3,
-  hcommAvg = 4
+  hcommAvg = 4,   /* the sum divided by the number of ranks, once */
+  hcommLand = 5,  /* logical: results are 0 or 1 */
+  hcommLor = 6,
+  hcommLxor = 7,
+  hcommBand = 8,  /* of each bit */
+  hcommBor = 9,
+  hcommBxor = 10
 } hcommRedOp_t;
 
 /* Handles. A handle is made by one function, ended by one function, and owned by who made it. */

@@ -5,8 +5,8 @@
 //     (..((x[b+1] + x[b+2]) + x[b+3]) + ..) + x[b]        indices modulo the number of ranks
 // On the second trip each complete block travels once more and is copied. Every element is thus computed on one rank
 // alone, and all ranks end with the same bits. In a reduce the second trip ends at the root, whichever that is: the bits are
-// those of the allreduce. On the way the partial sums have the element's own type, so that a message
-// is never longer than its share: a 16-bit float is rounded once per stop.
+// those of the allreduce. On the way sums have the element's own type wherever they may, so that a message is not longer
+// than its share: a 16-bit float is rounded once per stop.
 //
 // Each rank sends and receives the same, 2 (n - 1) / n of the message: the least that is possible. But there are 2 (n - 1) steps.
 #include "algos/entries.h"
@@ -18,13 +18,16 @@ namespace {
 int right_of(const ProgramBuilder& self) { return wrap(self.rank() + 1, self.ranks()); }
 int left_of(const ProgramBuilder& self) { return wrap(self.rank() - 1, self.ranks()); }
 
-// The first trip. Two places of scratch, so that the next block arrives while this one is added up. What arrives first is the
-// left neighbour's raw contribution, and still to be prepared.
+// The first trip. Blocks arrive in two places of scratch in turn, so that the next one arrives while this one is added up. The
+// first is the left neighbour's raw contribution, and still to be prepared; sums may be wider, so its own goes to a third place.
 void gather_contributions(ProgramBuilder& self, const Slice& own_block) {
   const int ranks = self.ranks();
   const int steps = ranks - 1;
   const auto arriving = [&](int step) { return wrap(self.rank() - 2 - step, ranks); };
-  const auto landing = [&](int step) { return self.scratch(step % 2, arriving(step)); };
+  const auto landing = [&](int step) {
+    const Slice place = self.scratch(step % 2, arriving(step));
+    return step == 0 ? place : sum(place);
+  };
   self.send(self.input(left_of(self)), right_of(self));
   self.recv(landing(0), left_of(self));
   for (int step = 0; step < steps; ++step) {
@@ -32,8 +35,9 @@ void gather_contributions(ProgramBuilder& self, const Slice& own_block) {
     if (!home) self.recv(landing(step + 1), left_of(self));
     const Slice arrived = step == 0 ? prepared(landing(step)) : landing(step);
     const Slice own = prepared(self.input(arriving(step)));
-    self.combine({arrived, own}, {home ? finished(own_block) : landing(step)});
-    if (!home) self.send(landing(step), right_of(self));
+    const Slice on_the_way = step == 0 ? sum(self.scratch(2, arriving(step))) : landing(step);
+    self.combine({arrived, own}, {home ? finished(own_block) : on_the_way});
+    if (!home) self.send(on_the_way, right_of(self));
   }
 }
 
@@ -80,7 +84,7 @@ void reduce(ProgramBuilder& self) {
   const int ranks = self.ranks();
   const int rank = self.rank();
   if (rank != self.root()) {
-    const Slice own = self.scratch(ranks % 2, rank);  // where the first trip ends
+    const Slice own = self.scratch(2, rank);  // where no block of either trip arrives
     gather_contributions(self, own);
     pass_to_root(self, own);
     return;
@@ -126,7 +130,7 @@ void barrier(ProgramBuilder& self) {
 }
 
 Shape two_trips(const Problem& problem) {
-  return {.blocks = problem.ranks, .scratch_units = problem.ranks > 1 ? 2 : 0};
+  return {.blocks = problem.ranks, .scratch_units = problem.ranks > 1 ? 3 : 0};
 }
 
 Shape chain(const Problem& problem) { return {.blocks = problem.ranks > 1 ? kChainBlocks : 1}; }

@@ -26,16 +26,13 @@ Status check_type_and_op(const CollectiveCall& call) {
   if (element_bytes(call.dtype) == 0) {
     return refuse(call, "dtype " + std::to_string(static_cast<int>(call.dtype)) + " names no hcommDataType_t");
   }
-  if (!reduces(call.collective)) return {};
+  if (!reduces(call.collective) || has_op(call.dtype, call.op)) return {};
   if (std::ranges::find(combine_ops(), call.op) == combine_ops().end()) {
-    return refuse(call, "op " + std::to_string(static_cast<int>(call.op)) + " (" + std::string(name(call.op)) +
-                            ") is not offered; legal are " + listed(combine_ops()));
+    return refuse(call, "op " + std::to_string(static_cast<int>(call.op)) + " names no hcommRedOp_t; legal are " +
+                            listed(combine_ops()));
   }
-  if (std::ranges::find(combine_types(), call.dtype) == combine_types().end()) {
-    return refuse(call, "dtype " + std::string(name(call.dtype)) + " cannot be reduced by this version; legal are " +
-                            listed(combine_types()));
-  }
-  return {};
+  return refuse(call, "op " + std::string(name(call.op)) + " is not defined for dtype " + std::string(name(call.dtype)) +
+                          "; legal for it are " + listed(combine_ops(call.dtype)));
 }
 
 struct Region {

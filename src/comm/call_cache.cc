@@ -18,7 +18,7 @@ bool shows_input(const Program& program) {
 // Slots are sized for elements; a schedule that keeps partial results does so in its scratch.
 bool slots_hold_elements(const Program& program) {
   return std::ranges::none_of(
-      program.slices, [](const Slice& slice) { return has_owner(slice.buffer) && slice.format == Format::partial; });
+      program.slices, [](const Slice& slice) { return has_owner(slice.buffer) && slice.format != Format::element; });
 }
 
 }  // namespace
@@ -46,7 +46,12 @@ PlanRequest CallCache::request(const CollectiveCall& call) const {
                       .slots = facts_.slots,
                       .cores = facts_.cores};
   request.bytes = call.count * request.element_bytes;
-  request.partial_bytes = reduces(call.collective) ? partial_bytes(call.dtype) : request.element_bytes;
+  request.partial_bytes = request.element_bytes;
+  request.sum_bytes = request.element_bytes;
+  if (reduces(call.collective)) {
+    request.partial_bytes = partial_bytes(call.dtype, call.op);
+    if (!sums_fit_elements(call.dtype, call.op)) request.sum_bytes = request.partial_bytes;
+  }
   request.room = {.chunk_bytes = settings_.chunk_bytes, .has_window = facts_.has_window, .slot_bytes = facts_.slot_bytes};
   return request;
 }
@@ -71,6 +76,8 @@ Result<CachedCall> CallCache::make(const CollectiveCall& call) {
     Result<CombineKernel> kernel = find_combine(call.dtype, call.op, settings_.kernels);
     if (!kernel.ok()) return std::move(kernel).status();
     made.plan.combine = kernel.value();
+    made.plan.sums_are_elements = sums_fit_elements(call.dtype, call.op);
+    if (needs_finish(call.dtype, call.op, facts_.ranks)) made.plan.finish_over = facts_.ranks;
   }
   made.exposes = !made.plan.inline_slots && shows_input(schedule.program);
   made.input_bytes = wanted.bytes;

@@ -20,10 +20,12 @@ struct CallPlan {
   Partition partition;
   std::size_t element_bytes = 0;
   std::size_t partial_bytes = 0;
+  bool sums_are_elements = true;  // what Format::sum is; else partials
   std::size_t unit_bytes = 0;     // of scratch and slots
   std::size_t scratch_bytes = 0;  // of the whole call
   bool inline_slots = false;      // slots lie in the step lines: every rank finds the same
   CombineKernel combine = nullptr;  // null where nothing is reduced
+  int finish_over = 0;  // by how many ranks the kernel finishes what is marked so; 0: such results are complete as they are
 };
 
 struct BoundCall {

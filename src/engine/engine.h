@@ -76,7 +76,9 @@ class Engine {
   std::byte* write_address(const Slice& slice, std::uint32_t which);
   std::byte* slot_address(const Slice& slice, std::uint32_t which) const;
   const std::byte* exposed_address(const Slice& slice, std::uint32_t which);
+  bool is_partial(Format format) const;
   std::size_t bytes_of(Format format) const;
+  bool only_copies(const Op& op) const;
   Store store_for(const Slice& target) const;
 
   // Constant after construction.

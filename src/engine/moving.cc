@@ -7,9 +7,11 @@
 
 namespace hcomm {
 
-std::size_t Engine::bytes_of(Format format) const {
-  return format == Format::element ? plan_->element_bytes : plan_->partial_bytes;
+bool Engine::is_partial(Format format) const {
+  return format == Format::partial || (format == Format::sum && !plan_->sums_are_elements);
 }
+
+std::size_t Engine::bytes_of(Format format) const { return is_partial(format) ? plan_->partial_bytes : plan_->element_bytes; }
 
 // Length of a block of this chunk and, for the caller's buffers, where it lies in them.
 Extent Engine::extent(Buffer buffer, std::size_t block) const {
@@ -105,6 +107,16 @@ bool Engine::run_combine(const Op& op) {
   return true;
 }
 
+// Whether bytes move as they are: one source, no other format and nothing to finish.
+bool Engine::only_copies(const Op& op) const {
+  if (plan_->combine == nullptr) return true;
+  if (op.source_count > 1) return false;
+  const bool partial = is_partial(plan_->program->sources(op).front().format);
+  return std::ranges::all_of(plan_->program->targets(op), [&](const Slice& target) {
+    return is_partial(target.format) == partial && (plan_->finish_over == 0 || target.scaling != Scaling::finish);
+  });
+}
+
 bool Engine::combine_block(const Op& op, std::uint32_t which) {
   const auto sources = plan_->program->sources(op);
   const auto targets = plan_->program->targets(op);
@@ -115,9 +127,9 @@ bool Engine::combine_block(const Op& op, std::uint32_t which) {
   for (const Slice& source : sources) {
     const std::byte* const data = read_address(source, which);
     if (data == nullptr) return false;
-    sources_.push_back({data, source.format == Format::partial});
+    sources_.push_back({data, is_partial(source.format)});
   }
-  if (plan_->combine == nullptr || (sources.size() == 1 && sources.front().format == targets.front().format)) {
+  if (only_copies(op)) {
     const std::size_t bytes = elements * bytes_of(sources.front().format);
     for (const Slice& target : targets) {
       std::byte* const data = write_address(target, which);
@@ -129,7 +141,9 @@ bool Engine::combine_block(const Op& op, std::uint32_t which) {
   targets_.clear();
   Store store = shared_store_;
   for (const Slice& target : targets) {
-    targets_.push_back({write_address(target, which), target.format == Format::partial});
+    targets_.push_back({.data = write_address(target, which),
+                        .is_partial = is_partial(target.format),
+                        .finished_over = target.scaling == Scaling::finish ? plan_->finish_over : 0});
     if (store_for(target) == Store::regular) store = Store::regular;
   }
   plan_->combine(sources_, targets_, elements, store);

@@ -41,17 +41,39 @@ const KernelSet* set_named(std::string_view name) {
   return best;
 }
 
-template <class Item>
-bool has(std::span<const Item> items, Item wanted) {
-  for (const Item item : items) {
-    if (item == wanted) return true;
+hcommDataType_t unsigned_of(hcommDataType_t dtype) {
+  if (dtype == hcommInt8) return hcommUint8;
+  if (dtype == hcommInt16) return hcommUint16;
+  if (dtype == hcommInt32) return hcommUint32;
+  return dtype == hcommInt64 ? hcommUint64 : dtype;
+}
+
+hcommRedOp_t logical(hcommRedOp_t op) {
+  switch (op) {
+    case hcommSum:
+    case hcommMax:
+    case hcommLor:
+    case hcommBor:  return hcommLor;
+    case hcommProd:
+    case hcommMin:
+    case hcommLand:
+    case hcommBand: return hcommLand;
+    case hcommLxor:
+    case hcommBxor: return hcommLxor;
+    case hcommAvg:  return hcommAvg;
   }
-  return false;
+  return op;
 }
 
 }  // namespace
 
 bool runs_everywhere() { return true; }
+
+KernelKind same_bits(hcommDataType_t dtype, hcommRedOp_t op) {
+  if (dtype == hcommBool) return {hcommUint8, logical(op)};
+  const bool is_ordered = op == hcommMin || op == hcommMax || op == hcommAvg;
+  return {is_ordered ? dtype : unsigned_of(dtype), op};
+}
 
 std::span<const std::string_view> kernel_sets() {
   static const std::vector<std::string_view> names = names_that_run();
@@ -64,13 +86,13 @@ Result<CombineKernel> find_combine(hcommDataType_t dtype, hcommRedOp_t op, std::
     return refuse("no such set of kernels runs on this CPU:", set,
                   listed(kernel_sets(), [](std::string_view text) { return text; }));
   }
-  if (!has(combine_types(), dtype)) {
-    return refuse("this version does not combine the type", name(dtype),
+  if (element_bytes(dtype) == 0) {
+    return refuse("there is no type with the number", std::to_string(static_cast<int>(dtype)),
                   listed(combine_types(), [](hcommDataType_t type) { return name(type); }));
   }
-  if (!has(combine_ops(), op)) {
-    return refuse("this version does not combine by the operation", name(op),
-                  listed(combine_ops(), [](hcommRedOp_t other) { return name(other); }));
+  if (!has_op(dtype, op)) {
+    return refuse(std::string(name(dtype)) + " does not have the operation", name(op),
+                  listed(combine_ops(dtype), [](hcommRedOp_t other) { return name(other); }));
   }
   for (const KernelFinder finder : chosen->finders) {
     if (finder == nullptr) continue;

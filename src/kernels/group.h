@@ -34,6 +34,7 @@ struct Group {
 // A NaN in the result is the canonical one. No alignment is asked for.
 using GroupFunction = void (*)(const Group& group, std::size_t elements) noexcept;
 using ConvertFunction = void (*)(std::byte* target, const std::byte* source, std::size_t elements) noexcept;
+using FinishFunction = void (*)(std::byte* partials, std::size_t elements, int ranks) noexcept;  // in place
 
 // A type and an operation in one instruction set.
 struct Recipe {
@@ -44,9 +45,18 @@ struct Recipe {
   GroupFunction combine_partials;  // leaves and result are partials
   ConvertFunction widen;           // null where the two formats are the same
   ConvertFunction narrow;
+  FinishFunction finish;  // null where the combination of all contributions is the result
 };
 
 void combine_by_recipe(const Recipe& recipe, std::span<const CombineSource> sources, std::span<const CombineTarget> targets,
                        std::size_t elements, Store store) noexcept;
+
+// A kernel for elements of which each is kFactor elements of another kernel's: the parts of a complex number, or the bytes of
+// a word.
+template <CombineKernel kKernel, std::size_t kFactor>
+void by_parts(std::span<const CombineSource> sources, std::span<const CombineTarget> targets, std::size_t elements,
+              Store store) noexcept {
+  kKernel(sources, targets, elements * kFactor, store);
+}
 
 }  // namespace hcomm

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::array kSets = {
     KernelSet{"scalar", runs_everywhere, {find_scalar}},
-    KernelSet{"neon", runs_everywhere, {N_NEON::find_integers, N_NEON::find_floats, N_NEON::find_halves}},
+    KernelSet{"neon", runs_everywhere, {N_NEON::find_integers, N_NEON::find_floats, N_NEON::find_halves, find_plain}},
 };
 
 }  // namespace

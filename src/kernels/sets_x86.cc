@@ -36,9 +36,9 @@ bool cpu_offers() {
 
 constexpr std::array kSets = {
     KernelSet{"scalar", runs_everywhere, {find_scalar}},
-    KernelSet{"sse4", cpu_offers<HWY_SSE4>, {N_SSE4::find_integers, N_SSE4::find_floats, N_SSE4::find_halves}},
-    KernelSet{"avx2", cpu_offers<HWY_AVX2>, {N_AVX2::find_integers, N_AVX2::find_floats, N_AVX2::find_halves}},
-    KernelSet{"avx512", cpu_offers<HWY_AVX3>, {N_AVX3::find_integers, N_AVX3::find_floats, N_AVX3::find_halves}},
+    KernelSet{"sse4", cpu_offers<HWY_SSE4>, {N_SSE4::find_integers, N_SSE4::find_floats, N_SSE4::find_halves, find_plain}},
+    KernelSet{"avx2", cpu_offers<HWY_AVX2>, {N_AVX2::find_integers, N_AVX2::find_floats, N_AVX2::find_halves, find_plain}},
+    KernelSet{"avx512", cpu_offers<HWY_AVX3>, {N_AVX3::find_integers, N_AVX3::find_floats, N_AVX3::find_halves, find_plain}},
 };
 
 }  // namespace

@@ -13,8 +13,8 @@ HWY_BEFORE_NAMESPACE();
 namespace hcomm::HWY_NAMESPACE {
 
 CombineKernel find_halves(hcommDataType_t dtype, hcommRedOp_t op) {
-  if (dtype == hcommFloat16) return kernel_for<Float16Lanes>(op);
-  if (dtype == hcommBfloat16) return kernel_for<Bfloat16Lanes>(op);
+  if (dtype == hcommFloat16) return float_kernel<Float16Lanes>(op);
+  if (dtype == hcommBfloat16) return float_kernel<Bfloat16Lanes>(op);
   return nullptr;
 }
 

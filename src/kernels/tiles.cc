@@ -57,9 +57,13 @@ class Combine {
     const auto partial = [&](const auto& operand) { return is_partial(operand); };
     one_format_ = std::all_of(sources.begin(), sources.end(), partial) || std::none_of(sources.begin(), sources.end(), partial);
     elements_only_ = one_format_ && !is_partial(sources[0]);
-    result_is_partial_ = !elements_only_ || std::any_of(targets.begin(), targets.end(), partial);
+    if (recipe.finish != nullptr) {
+      for (const CombineTarget& target : targets) finish_over_ = std::max(finish_over_, target.finished_over);
+    }
+    result_is_partial_ = !elements_only_ || std::any_of(targets.begin(), targets.end(), partial) ||
+                         (finish_over_ != 0 && recipe.widen != nullptr);
     // A single target that needs neither conversion nor special stores takes results straight from the registers.
-    direct_ = targets.size() == 1 && store == Store::regular && result_is_partial_ == is_partial(targets[0]);
+    direct_ = targets.size() == 1 && store == Store::regular && result_is_partial_ == is_partial(targets[0]) && finish_over_ == 0;
   }
 
   void run();
@@ -78,7 +82,8 @@ class Combine {
   void combine_tiles();
   void combine_tile(std::size_t first, std::size_t count, std::byte* result);
   void combine_widened(Group& group, std::size_t first_leaf, std::size_t count);
-  void store_tile(const Tile& tile, std::size_t first, std::size_t count);
+  void store_tile(Tile& tile, std::size_t first, std::size_t count);
+  void store_targets(const Tile& tile, std::size_t first, std::size_t count, bool finished);
 
   const Recipe& recipe_;
   const std::span<const CombineSource> sources_;
@@ -89,10 +94,11 @@ class Combine {
   bool elements_only_;      // and it is that of elements
   bool result_is_partial_;  // what the registers deliver
   bool direct_;
+  int finish_over_ = 0;  // what finished targets are finished over; 0: nothing is to be done
 };
 
 void Combine::run() {
-  if (sources_.size() == 1) return copy();
+  if (sources_.size() == 1 && finish_over_ == 0) return copy();
   const DefaultFloatControl control(recipe_.is_float);
   if (!direct_ || !one_format_ || sources_.size() > kGroupLeaves) return combine_tiles();
   Group group;
@@ -187,10 +193,19 @@ void Combine::combine_tile(std::size_t first, std::size_t count, std::byte* resu
   recipe_.combine_partials(group, count);
 }
 
-void Combine::store_tile(const Tile& tile, std::size_t first, std::size_t count) {
+// The finished targets come last, because the tile is finished where it is.
+void Combine::store_tile(Tile& tile, std::size_t first, std::size_t count) {
+  store_targets(tile, first, count, false);
+  if (finish_over_ == 0) return;
+  recipe_.finish(tile.bytes, count, finish_over_);
+  store_targets(tile, first, count, true);
+}
+
+void Combine::store_targets(const Tile& tile, std::size_t first, std::size_t count, bool finished) {
   Tile narrowed;
   bool is_narrowed = false;
   for (const CombineTarget& target : targets_) {
+    if (finish_over_ != 0 && finished != (target.finished_over != 0)) continue;
     const bool as_it_is = is_partial(target) == result_is_partial_;
     if (!as_it_is && !is_narrowed) {
       recipe_.narrow(narrowed.bytes, tile.bytes, count);

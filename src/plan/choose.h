@@ -22,6 +22,7 @@ struct PlanRequest {
   std::size_t bytes = 0;  // of the message (allreduce, broadcast), of one rank's part (reduce_scatter, allgather)
   std::size_t element_bytes = 4;
   std::size_t partial_bytes = 4;  // of an element in the format of partial results
+  std::size_t sum_bytes = 4;      // of one in that of sums
   int slots = 2;
   int cores = 1;  // that all ranks may use together
   Room room;

@@ -73,8 +73,9 @@ class Counter {
   }
   void touch(const Slice& slice, double ns_per_line) {
     double bytes = slice.count * block_bytes_;
-    if (slice.format == Format::partial) {
-      bytes *= static_cast<double>(request_.partial_bytes) / static_cast<double>(request_.element_bytes);
+    if (slice.format != Format::element) {
+      const std::size_t wide = slice.format == Format::sum ? request_.sum_bytes : request_.partial_bytes;
+      bytes *= static_cast<double>(wide) / static_cast<double>(request_.element_bytes);
     }
     work_.bytes += bytes;
     work_.line_ns += bytes / static_cast<double>(kCacheLineBytes) * ns_per_line;

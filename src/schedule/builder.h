@@ -84,5 +84,9 @@ constexpr Slice partial(Slice slice) {
   slice.format = Format::partial;
   return slice;
 }
+constexpr Slice sum(Slice slice) {
+  slice.format = Format::sum;
+  return slice;
+}
 
 }  // namespace hcomm

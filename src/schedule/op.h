@@ -36,7 +36,9 @@ constexpr bool has_place(Buffer buffer) { return has_owner(buffer) || buffer == 
 
 enum class Format : std::uint8_t {
   element,  // the call's element type
-  partial,  // the type partial results are kept in: fp32 for 16-bit floats, else the element type
+  partial,  // the type in which no partial result loses anything it need not: fp32 for smaller floats, wide integers for
+            // means of integers, else the element type
+  sum,      // of partial results that travel: the element type where they may wrap or be rounded on the way, else `partial`
 };
 
 // Done exactly once on the way of an element: prepare on each rank's contribution, finish on each result.

@@ -39,7 +39,11 @@ std::string to_text(const Slice& slice, int rank) {
   if (has_owner(slice.buffer) || slice.owner != rank) text += "(" + std::to_string(slice.owner) + ")";
   if (has_place(slice.buffer) || slice.place != 0) text += "@" + std::to_string(slice.place);
   text += range_text(slice.first, slice.count);
-  if (slice.format == Format::partial) text += ".partial";
+  switch (slice.format) {
+    case Format::element: break;
+    case Format::partial: text += ".partial"; break;
+    case Format::sum:     text += ".sum"; break;
+  }
   return text;
 }
 

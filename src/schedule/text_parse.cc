@@ -265,7 +265,11 @@ class Parser {
     } else if (!lines_.take("]")) {
       return expected("] or ..");
     }
-    if (lines_.take(".partial")) slice.format = Format::partial;
+    if (lines_.take(".partial")) {
+      slice.format = Format::partial;
+    } else if (lines_.take(".sum")) {
+      slice.format = Format::sum;
+    }
     return true;
   }
 

@@ -151,7 +151,7 @@ Judgement combine_block(World& world, const Access& who, std::uint32_t i) {
       }
       value = world.expressions.finished(value);
     }
-    if (target.format == Format::element) value = world.expressions.rounded(value);
+    if (target.format != Format::partial) value = world.expressions.rounded(value);
     if (Judgement judgement = claim_block(world, who, spot); !judgement.proved()) return judgement;
     store(spot, target, i, value);
   }

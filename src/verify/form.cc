@@ -93,7 +93,7 @@ Judgement check_slice(const Line& line, const Slice& slice, Role role) {
     return line.out_of_bounds(what + ": the " + std::string(name(caller)) + " of rank " + std::to_string(slice.owner) +
                               " has no such blocks");
   }
-  if ((is_input || slice.buffer == Buffer::output) && slice.format == Format::partial) {
+  if ((is_input || slice.buffer == Buffer::output) && slice.format != Format::element) {
     return line.out_of_bounds(what + ": the caller's memory has no room for partial results");
   }
   return role == Role::target ? check_target(line, slice, what) : Judgement{};

@@ -70,16 +70,15 @@ static void fill(void) {
 
 /* The op over all ranks' send[i]; every number is a small integer, so exact in any order of evaluation. */
 static float reduced(hcommRedOp_t op, int i) {
-  float sum = 0;
-  for (int rank = 0; rank < ranks.size; ++rank) sum += (float)(rank + i);
-  switch (op) {
-    case hcommSum:  return sum;
-    case hcommMax:  return (float)(ranks.size - 1 + i);
-    case hcommMin:  return (float)i;
-    case hcommProd:
-    case hcommAvg:  break; /* this version refuses them, see check_bad_arguments */
+  float sum = 0, product = 1;
+  for (int rank = 0; rank < ranks.size; ++rank) {
+    sum += (float)(rank + i);
+    product *= (float)(rank + i);
   }
-  return -1;
+  if (op == hcommProd) return product;
+  if (op == hcommAvg) return sum / (float)ranks.size;
+  if (op == hcommMax) return (float)(ranks.size - 1 + i);
+  return op == hcommMin ? (float)i : sum;
 }
 
 static void check_all_reduce(hcommRedOp_t op, int count, int in_place) {
@@ -101,12 +100,13 @@ static void check_all_reduce(hcommRedOp_t op, int count, int in_place) {
 }
 
 static void check_values(void) {
-  static const hcommRedOp_t ops[] = {hcommSum, hcommMax, hcommMin};
+  static const hcommRedOp_t ops[] = {hcommSum, hcommAvg, hcommMax, hcommMin};
   for (size_t i = 0; i < sizeof ops / sizeof ops[0]; ++i) {
     check_all_reduce(ops[i], kCount, 0);
     check_all_reduce(ops[i], kCount, 1);
   }
   check_all_reduce(hcommSum, 1, 0);
+  check_all_reduce(hcommProd, 7, 0); /* so few, and so small, that they are exact */
 }
 
 static void check_broadcast(void) {
@@ -205,8 +205,8 @@ static void check_bad_arguments(hcommComm_t comm) {
   expect_names(hcommAllReduce(send, recv, huge, hcommFloat32, hcommSum, comm, NULL), "count", "allreduce, count");
   expect_names(hcommAllReduce(send, recv, 8, no_type, hcommSum, comm, NULL), "dtype", "allreduce, dtype");
   expect_names(hcommAllReduce(send, recv, 8, hcommFloat32, no_op, comm, NULL), "op", "allreduce, op");
-  expect_names(hcommAllReduce(send, recv, 8, hcommFloat32, hcommProd, comm, NULL), "op", "allreduce, an op not offered");
-  expect_names(hcommAllReduce(send, recv, 8, hcommFloat32, hcommAvg, comm, NULL), "op", "allreduce, another op not offered");
+  expect_names(hcommAllReduce(send, recv, 8, hcommFloat32, hcommBand, comm, NULL), "op band", "allreduce, an op of other types");
+  expect_names(hcommAllReduce(send, recv, 8, hcommFloat32, hcommLor, comm, NULL), "float32; legal", "allreduce, another");
   expect_names(hcommAllReduce(send, recv, 8, hcommFloat32, hcommSum, NULL, NULL), "comm", "allreduce, comm");
   expect_names(hcommAllReduce(NULL, recv, 8, hcommFloat32, hcommSum, comm, NULL), "send", "allreduce, send");
   expect_names(hcommAllReduce(send, NULL, 8, hcommFloat32, hcommSum, comm, NULL), "recv", "allreduce, recv");

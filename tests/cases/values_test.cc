@@ -119,6 +119,14 @@ constexpr SpecialRow kSpecialRows[] = {
     {hcommMin, {zero, minus_zero, zero}, minus_zero},
     {hcommMax, {minus_infinity, minus_infinity, minus_infinity}, minus_infinity},
     {hcommMin, {infinity, infinity, infinity}, infinity},
+    {hcommProd, {infinity, zero, one}, nan_value},
+    {hcommProd, {one, two, nan_value}, nan_value},
+    {hcommProd, {two, minus_infinity, two}, minus_infinity},
+    {hcommProd, {minus_zero, one, two}, minus_zero},
+    {hcommAvg, {infinity, minus_infinity, one}, nan_value},
+    {hcommAvg, {one, infinity, two}, infinity},
+    {hcommAvg, {minus_zero, minus_zero, minus_zero}, minus_zero},
+    {hcommAvg, {zero, one, two}, one},
 };
 
 // Numbers k / 2^scale that a 16-bit type holds exactly.
@@ -275,6 +283,43 @@ TEST_CASE("B008 integer sums wrap around, alike everywhere") {
       CHECK(common_result(world, {hcommInt32, hcommSum, {0x80000000u, 0x80000000u, 5}}, count) == 5);
       CHECK(common_result(world, {hcommInt64, hcommSum, {kMost64, kMost64, kMost64}}, count) == 3 * kMost64);
       CHECK(common_result(world, {hcommInt64, hcommSum, {std::uint64_t{1} << 63, ~std::uint64_t{0}, 0}}, count) == kMost64);
+      CHECK(common_result(world, {hcommInt8, hcommSum, {100, 100, 100}}, count) == 44);
+      CHECK(common_result(world, {hcommUint8, hcommProd, {100, 100, 3}}, count) == 30000 % 256);
+      CHECK(common_result(world, {hcommInt64, hcommProd, {kMost64, kMost64, 2}}, count) == 2);
+    }
+  }
+}
+
+TEST_CASE("B010 a bool is summed by or, whatever stands for true") {
+  for (const std::string_view algorithm : algorithm_names()) {
+    INFO(algorithm);
+    const auto world = testing::make_world(3, settings_for(algorithm, "loopback"));
+    for (const hcommRedOp_t op : {hcommSum, hcommMax, hcommLor}) {
+      CHECK(common_result(world, {hcommBool, op, {1, 1, 1}}, 77) == 1);
+      CHECK(common_result(world, {hcommBool, op, {0, 0x80, 0}}, 77) == 1);
+      CHECK(common_result(world, {hcommBool, op, {128, 128, 0}}, 77) == 1);
+      CHECK(common_result(world, {hcommBool, op, {0, 0, 0}}, 77) == 0);
+    }
+    for (const hcommRedOp_t op : {hcommProd, hcommMin, hcommLand}) {
+      CHECK(common_result(world, {hcommBool, op, {1, 2, 4}}, 77) == 1);
+      CHECK(common_result(world, {hcommBool, op, {1, 0, 255}}, 77) == 0);
+    }
+    CHECK(common_result(world, {hcommBool, hcommLxor, {3, 5, 9}}, 77) == 1);
+  }
+}
+
+TEST_CASE("B029 the average of integers is exact, rounded toward zero, and does not overflow on the way") {
+  constexpr std::uint64_t kMost64 = INT64_MAX;
+  for (const std::string_view algorithm : algorithm_names()) {
+    INFO(algorithm);
+    const auto world = testing::make_world(3, settings_for(algorithm, "loopback"));
+    for (const std::size_t count : {std::size_t{1}, std::size_t{77}, std::size_t{5003}}) {
+      CHECK(common_result(world, {hcommInt8, hcommAvg, {127, 127, 126}}, count) == 126);
+      CHECK(common_result(world, {hcommInt8, hcommAvg, {0xff, 0xff, 0}}, count) == 0);  // -2 / 3
+      CHECK(common_result(world, {hcommUint8, hcommAvg, {255, 255, 255}}, count) == 255);
+      CHECK(common_result(world, {hcommInt32, hcommAvg, {INT32_MAX, INT32_MAX, INT32_MAX}}, count) == INT32_MAX);
+      CHECK(common_result(world, {hcommInt64, hcommAvg, {kMost64, kMost64, kMost64 - 3}}, count) == kMost64 - 1);
+      CHECK(common_result(world, {hcommUint64, hcommAvg, {kMost64 + 1, kMost64 + 1, 2}}, count) == 0x5555555555555556);
     }
   }
 }

@@ -35,9 +35,18 @@ TEST_CASE("numbers that name nothing are refused") {
     call.op = static_cast<hcommRedOp_t>(77);
     CHECK_THAT(refusal(call), Catch::Contains("op 77") && Catch::Contains("sum"));
   }
-  SECTION("a type that is not reduced yet") {
-    call.dtype = hcommInt8;
-    CHECK_THAT(refusal(call), Catch::Contains("int8") && Catch::Contains("float32"));
+  SECTION("an op that the type does not have") {
+    call.dtype = hcommComplex64;
+    call.op = hcommMax;
+    CHECK_THAT(refusal(call), Catch::Contains("op max") && Catch::Contains("complex64; legal for it are sum, prod, avg"));
+    call.dtype = hcommFloat16;
+    call.op = hcommBxor;
+    CHECK_THAT(refusal(call), Catch::Contains("op bxor") && Catch::Contains("float16; legal for it are sum, prod, min, max"));
+    call.dtype = hcommBool;
+    call.op = hcommAvg;
+    CHECK_THAT(refusal(call), Catch::Contains("op avg") && Catch::Contains("bool; legal for it are sum, prod"));
+    call.collective = Collective::broadcast;  // in which it means nothing
+    CHECK(refusal(call).empty());
   }
   SECTION("roots") {
     call.collective = Collective::broadcast;

@@ -111,7 +111,7 @@ Drawn draw(Random& random) {
   drawn.call = call_of(kCollectives[below(std::size(kCollectives))], below(std::uint64_t{1} << below(15)));
   if (drawn.call.collective == Collective::barrier) drawn.call.count = 0;
   drawn.call.dtype = combine_types()[below(combine_types().size())];
-  drawn.call.op = combine_ops()[below(combine_ops().size())];
+  drawn.call.op = combine_ops(drawn.call.dtype)[below(combine_ops(drawn.call.dtype).size())];
   if (has_root(drawn.call.collective)) drawn.call.root = static_cast<int>(below(static_cast<std::uint64_t>(drawn.facts.ranks)));
   return drawn;
 }
@@ -211,6 +211,25 @@ TEST_CASE("chunks are as long as slots, HCOMM_CHUNK_SIZE and the cache allow") {
   SharedFacts large = kFacts;
   large.slot_bytes = std::size_t{1} << 20;
   CHECK(chunks("flat", large, call_of(Collective::allreduce, 1 << 20), {}) == 16);  // 256 KiB of each slot are used
+}
+
+TEST_CASE("a plan says what its type and operation ask of sums and results") {
+  const auto plan_of = [](hcommDataType_t dtype, hcommRedOp_t op, int ranks) {
+    SharedFacts facts = kFacts;
+    facts.ranks = ranks;
+    CallCache cache(facts, {});
+    CollectiveCall call = call_of(Collective::allreduce, 100, dtype);
+    call.op = op;
+    return found(cache, call).plan;
+  };
+  const CallPlan wrapping = plan_of(hcommInt8, hcommSum, 3);
+  CHECK((wrapping.partial_bytes == 1 && wrapping.sums_are_elements && wrapping.finish_over == 0));
+  const CallPlan mean = plan_of(hcommInt8, hcommAvg, 3);
+  CHECK((mean.partial_bytes == 8 && !mean.sums_are_elements && mean.finish_over == 3));
+  const CallPlan truth = plan_of(hcommBool, hcommSum, 3);
+  CHECK((truth.partial_bytes == 1 && truth.sums_are_elements && truth.finish_over == 3));
+  CHECK(plan_of(hcommBool, hcommSum, 1).finish_over == 1);   // what a rank alone calls true becomes 1
+  CHECK(plan_of(hcommFloat32, hcommAvg, 1).finish_over == 0);  // and its mean is a copy
 }
 
 TEST_CASE("slots lie in the step lines exactly when the message fits there") {

@@ -163,6 +163,27 @@ std::vector<float> sums_of(const Algorithm& algorithm, int ranks, int root) {
   return all;
 }
 
+void all_types_and_ops(Communicator& rank) {
+  Buffers buffers;
+  for (const Collective collective : {Collective::allreduce, Collective::reduce_scatter, Collective::reduce}) {
+    for (const hcommDataType_t dtype : combine_types()) {
+      for (const hcommRedOp_t op : combine_ops(dtype)) {
+        CollectiveCall call{.collective = collective, .count = 1, .dtype = dtype, .op = op};
+        one_call(rank, call, Placement::apart, buffers);
+        call.count = 77;
+        one_call(rank, call, Placement::window_in_place, buffers);
+        if (op == hcommSum || op == hcommAvg) call.count = 5003;
+        one_call(rank, call, Placement::apart, buffers);
+      }
+    }
+  }
+  for (const Collective collective : {Collective::broadcast, Collective::allgather}) {
+    for (const hcommDataType_t dtype : combine_types()) {
+      one_call(rank, {.collective = collective, .count = 77, .dtype = dtype}, Placement::apart, buffers);
+    }
+  }
+}
+
 }  // namespace
 
 TEST_CASE("the class of an algorithm's results decides their bits: not the root, nor whether all ranks or one have them") {
@@ -198,25 +219,17 @@ TEST_CASE("exactness matrix, seven to thirteen ranks", "[large]") {
 TEST_CASE("every type and op with every algorithm") {
   for (const int ranks : {3, 4}) {
     for (const std::string_view algorithm : algorithm_names()) {
-      INFO(algorithm << ", " << ranks << " ranks");
-      REQUIRE_NOTHROW(run_world(ranks, settings_for(algorithm, "shm"), [](Communicator& rank) {
-        Buffers buffers;
-        for (const Collective collective : {Collective::allreduce, Collective::reduce_scatter, Collective::reduce}) {
-          for (const hcommDataType_t dtype : combine_types()) {
-            for (const hcommRedOp_t op : combine_ops()) {
-              for (const std::size_t count : {std::size_t{1}, std::size_t{77}, std::size_t{5003}}) {
-                one_call(rank, {.collective = collective, .count = count, .dtype = dtype, .op = op}, Placement::apart, buffers);
-              }
-            }
-          }
-        }
-        // What only moves bytes takes every type there is, also those that are not reduced yet.
-        for (const Collective collective : {Collective::broadcast, Collective::allgather}) {
-          one_call(rank, {.collective = collective, .count = 77, .dtype = hcommInt8}, Placement::apart, buffers);
-        }
-      }));
+      for (const std::string_view transport : kAllTransports) {
+        if (!has_window(transport) && needs_window(algorithm, ranks)) continue;
+        INFO(algorithm << ", " << ranks << " ranks, " << transport);
+        REQUIRE_NOTHROW(run_world(ranks, settings_for(algorithm, transport), all_types_and_ops));
+      }
     }
   }
+}
+
+TEST_CASE("every type and op of a rank alone") {
+  REQUIRE_NOTHROW(run_world(1, settings_for("adaptive", "loopback"), all_types_and_ops));
 }
 
 }  // namespace hcomm::testing

@@ -1,7 +1,9 @@
 #include "oracle.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
+#include <limits>
 #include <stdexcept>
 
 #include "kernels/combine.h"
@@ -12,51 +14,184 @@ namespace {
 
 thread_local std::uint64_t salt_of_thread = 0;
 
-template <class T>
-void put(std::byte* memory, std::size_t index, T value) {
-  std::memcpy(memory + index * sizeof value, &value, sizeof value);
+__extension__ typedef __int128 Wide;  // holds every sum of 64-bit integers
+
+// An element of any type; a type uses the fields that fit it.
+struct Number {
+  Wide whole = 0;
+  double real = 0;
+  double imaginary = 0;
+};
+
+bool is_integer(hcommDataType_t dtype) { return name(dtype).find("int") != std::string_view::npos; }
+bool is_complex(hcommDataType_t dtype) { return dtype == hcommComplex64 || dtype == hcommComplex128; }
+bool is_signed(hcommDataType_t dtype) { return name(dtype)[0] == 'i'; }
+
+std::uint64_t drawn_bits(int rank, std::size_t i) {
+  std::uint64_t mixed = salt_of_thread * 0xd6e8feb86659fd93u + (i + 1) * 0x9e3779b97f4a7c15u;
+  mixed += static_cast<std::uint64_t>(rank + 1) * 0xc2b2ae3d27d4eb4fu;
+  mixed = (mixed ^ (mixed >> 29)) * 0xbf58476d1ce4e5b9u;
+  mixed = (mixed ^ (mixed >> 32)) * 0x94d049bb133111ebu;
+  return mixed ^ (mixed >> 29);
 }
 
-// Whole numbers up to 256 are exact in both half formats, so their bits follow from those of the float by cutting.
-std::uint16_t bfloat16_bits(int number) {
-  const float value = static_cast<float>(number);
-  std::uint32_t bits = 0;
-  std::memcpy(&bits, &value, sizeof bits);
-  return static_cast<std::uint16_t>(bits >> 16);
+// The low bits, as the type reads them.
+Wide wrapped(hcommDataType_t dtype, std::uint64_t bits) {
+  const std::size_t unused = 64 - 8 * element_bytes(dtype);
+  const std::uint64_t high = bits << unused;
+  return is_signed(dtype) ? Wide{static_cast<std::int64_t>(high) >> unused} : Wide{high >> unused};
 }
 
-std::uint16_t float16_bits(int number) {
-  const float value = static_cast<float>(number);
-  std::uint32_t bits = 0;
-  std::memcpy(&bits, &value, sizeof bits);
-  if (number == 0) return 0;
-  const std::uint32_t sign = bits >> 31 << 15;
-  const std::uint32_t exponent = (bits >> 23 & 0xff) - 127 + 15;
-  return static_cast<std::uint16_t>(sign | exponent << 10 | (bits >> 13 & 0x3ff));
+// Any number, and often those at the ends of the range; for logic every second is 0.
+Wide drawn_integer(const CollectiveCall& call, std::uint64_t bits) {
+  const std::size_t unused = 64 - 8 * element_bytes(call.dtype);
+  const std::uint64_t most = is_signed(call.dtype) ? ~std::uint64_t{0} >> (unused + 1) : ~std::uint64_t{0};
+  const std::uint64_t edges[] = {most, most + 1, 0, ~std::uint64_t{0}};
+  const bool is_logical = call.op == hcommLand || call.op == hcommLor || call.op == hcommLxor;
+  if (is_logical && bits >> 63 != 0) return 0;
+  if ((bits >> 56 & 7) == 0) return wrapped(call.dtype, edges[bits >> 60 & 3]);
+  return wrapped(call.dtype, bits);
 }
 
-int combined(const CollectiveCall& call, int ranks, std::size_t i) {
-  int result = contribution(0, i);
-  for (int rank = 1; rank < ranks; ++rank) {
-    const int next = contribution(rank, i);
-    if (call.op == hcommSum) result += next;
-    if (call.op == hcommMin) result = std::min(result, next);
-    if (call.op == hcommMax) result = std::max(result, next);
+// Small whole numbers, whose sums are exact in every type but the 8-bit ones, and there in what they are summed in; powers of
+// two for products, as often above 1 as below; and what swallows others whatever the order.
+double drawn_float(const CollectiveCall& call, int rank, std::size_t i, std::uint64_t bits) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  if (i % 23 == 5) return (bits >> 40 & 1) != 0 || call.op == hcommSum || call.op == hcommAvg ? -0.0 : 0.0;
+  if (i % 29 == 7 && (bits >> 41 & 3) == 0) {
+    const double specials[] = {kInfinity, -kInfinity, std::numeric_limits<double>::quiet_NaN(), 1};
+    const double drawn = specials[bits >> 43 & 3];
+    return std::isinf(drawn) && call.dtype == hcommFloat8e4m3 ? 1 : drawn;
   }
-  return result;
+  if (call.op != hcommProd) return static_cast<double>(bits >> 60) - 8;
+  const double size = (bits >> 60 & 1) != 0 ? 1 : rank % 2 == 0 ? 2 : 0.5;
+  return (bits >> 61 & 1) != 0 ? -size : size;
 }
 
-int expected_number(const CollectiveCall& call, int rank, int ranks, std::size_t i) {
+Number contribution(const CollectiveCall& call, int rank, std::size_t i) {
+  const std::uint64_t bits = drawn_bits(rank, i);
+  if (call.dtype == hcommBool) return {.whole = bits >> 63 != 0 ? 0 : Wide{bits & 0xff}};
+  if (is_integer(call.dtype)) return {.whole = drawn_integer(call, bits)};
+  if (!is_complex(call.dtype)) return {.real = drawn_float(call, rank, i, bits)};
+  if (call.op != hcommProd) {
+    return {.real = static_cast<double>(bits >> 60) - 8, .imaginary = static_cast<double>(bits >> 50 & 15) - 8};
+  }
+  // No power of 2 + i has a part that is zero, whose sign would tell the order.
+  const Number factor = (bits >> 60 & 1) != 0 ? Number{.real = 2, .imaginary = 1} : Number{.real = 3, .imaginary = 4};
+  return (bits >> 61 & 1) != 0 ? Number{.real = -factor.real, .imaginary = -factor.imaginary} : factor;
+}
+
+Wide combined_integers(const CollectiveCall& call, Wide a, Wide b) {
+  switch (call.op) {
+    case hcommAvg:  return a + b;
+    case hcommSum:  return wrapped(call.dtype, static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(b));
+    case hcommProd: return wrapped(call.dtype, static_cast<std::uint64_t>(a) * static_cast<std::uint64_t>(b));
+    case hcommMin:  return std::min(a, b);
+    case hcommMax:  return std::max(a, b);
+    case hcommLand: return a != 0 && b != 0;
+    case hcommLor:  return a != 0 || b != 0;
+    case hcommLxor: return (a != 0) != (b != 0);
+    case hcommBand: return a & b;
+    case hcommBor:  return a | b;
+    case hcommBxor: return a ^ b;
+  }
+  throw std::logic_error("no such operation");
+}
+
+bool combined_bools(hcommRedOp_t op, bool a, bool b) {
+  if (op == hcommProd || op == hcommMin || op == hcommLand || op == hcommBand) return a && b;
+  return op == hcommLxor || op == hcommBxor ? a != b : a || b;
+}
+
+// fmin and fmax leave NaNs out and may take either zero.
+double combined_floats(hcommRedOp_t op, double a, double b) {
+  if (op == hcommSum || op == hcommAvg) return a + b;
+  if (op == hcommProd) return a * b;
+  if (std::isnan(a) || std::isnan(b)) return std::numeric_limits<double>::quiet_NaN();
+  const bool a_is_less = a < b || (a == b && std::signbit(a));
+  return a_is_less == (op == hcommMin) ? a : b;
+}
+
+Number combined(const CollectiveCall& call, const Number& a, const Number& b) {
+  if (is_complex(call.dtype) && call.op == hcommProd) {
+    return {.real = a.real * b.real - a.imaginary * b.imaginary, .imaginary = a.real * b.imaginary + a.imaginary * b.real};
+  }
+  return {.whole = is_integer(call.dtype) ? combined_integers(call, a.whole, b.whole)
+                                          : Wide{combined_bools(call.op, a.whole != 0, b.whole != 0)},
+          .real = combined_floats(call.op, a.real, b.real),
+          .imaginary = combined_floats(call.op, a.imaginary, b.imaginary)};
+}
+
+// In the type that the division is done in.
+double divided(hcommDataType_t dtype, double sum, int ranks) {
+  if (dtype == hcommFloat64 || dtype == hcommComplex128) return sum / ranks;
+  return static_cast<double>(static_cast<float>(sum) / static_cast<float>(ranks));
+}
+
+Number finished(const CollectiveCall& call, const Number& all, int ranks) {
+  const bool is_logical = call.op == hcommLand || call.op == hcommLor || call.op == hcommLxor;
+  if (call.dtype == hcommBool || is_logical) return {.whole = all.whole != 0};
+  if (call.op != hcommAvg) return all;
+  return {.whole = all.whole / ranks,
+          .real = divided(call.dtype, all.real, ranks),
+          .imaginary = divided(call.dtype, all.imaginary, ranks)};
+}
+
+Number reduction(const CollectiveCall& call, int ranks, std::size_t i) {
+  Number result = contribution(call, 0, i);
+  for (int rank = 1; rank < ranks; ++rank) result = combined(call, result, contribution(call, rank, i));
+  return finished(call, result, ranks);
+}
+
+// A float of few bits: the nearest there is, ties to even; what is too large becomes `infinity` (where there is none: NaN).
+std::uint64_t encoded(double number, int mantissa_bits, int bias, std::uint64_t infinity, std::uint64_t nan, std::uint64_t sign) {
+  if (std::isnan(number)) return nan;
+  const std::uint64_t minus = std::signbit(number) ? sign : 0;
+  const double size = std::fabs(number);
+  if (std::isinf(size)) return minus | infinity;
+  const int exponent = std::max(size == 0 ? 1 - bias : std::ilogb(size), 1 - bias);
+  const double in_ulps = std::nearbyint(std::ldexp(size, mantissa_bits - exponent));  // at most twice the leading bit
+  const auto steps = static_cast<std::uint64_t>(in_ulps);
+  return minus | std::min((static_cast<std::uint64_t>(exponent + bias - 1) << mantissa_bits) + steps, infinity);
+}
+
+std::uint64_t float_bits(hcommDataType_t dtype, double number) {
+  if (dtype == hcommFloat8e4m3) return encoded(number, 3, 7, 0x7f, 0x7f, 0x80);
+  if (dtype == hcommFloat8e5m2) return encoded(number, 2, 15, 0x7c, 0x7e, 0x80);
+  if (dtype == hcommFloat16) return encoded(number, 10, 15, 0x7c00, 0x7e00, 0x8000);
+  if (dtype == hcommBfloat16) return encoded(number, 7, 127, 0x7f80, 0x7fc0, 0x8000);
+  if (dtype == hcommFloat32 || dtype == hcommComplex64) return encoded(number, 23, 127, 0x7f800000, 0x7fc00000, 0x80000000);
+  std::uint64_t bits = 0x7ff8000000000000;
+  if (!std::isnan(number)) std::memcpy(&bits, &number, sizeof bits);
+  return bits;
+}
+
+void put(std::byte* memory, std::size_t index, hcommDataType_t dtype, const Number& number) {
+  const std::size_t bytes = element_bytes(dtype);
+  std::byte* const place = memory + index * bytes;
+  if (is_integer(dtype) || dtype == hcommBool) {
+    std::memcpy(place, &number.whole, bytes);  // little endian, as all that hcomm runs on
+  } else if (is_complex(dtype)) {
+    const std::uint64_t parts[] = {float_bits(dtype, number.real), float_bits(dtype, number.imaginary)};
+    std::memcpy(place, &parts[0], bytes / 2);
+    std::memcpy(place + bytes / 2, &parts[1], bytes / 2);
+  } else {
+    const std::uint64_t bits = float_bits(dtype, number.real);
+    std::memcpy(place, &bits, bytes);
+  }
+}
+
+Number expected_number(const CollectiveCall& call, int rank, int ranks, std::size_t i) {
   switch (call.collective) {
     case Collective::allreduce:
     case Collective::reduce:
-      return combined(call, ranks, i);
+      return reduction(call, ranks, i);
     case Collective::broadcast:
-      return contribution(call.root, i);
+      return contribution(call, call.root, i);
     case Collective::reduce_scatter:
-      return combined(call, ranks, static_cast<std::size_t>(rank) * call.count + i);
+      return reduction(call, ranks, static_cast<std::size_t>(rank) * call.count + i);
     case Collective::allgather:
-      return contribution(static_cast<int>(i / call.count), i % call.count);
+      return contribution(call, static_cast<int>(i / call.count), i % call.count);
     case Collective::barrier:
       break;
   }
@@ -66,25 +201,6 @@ int expected_number(const CollectiveCall& call, int rank, int ranks, std::size_t
 }  // namespace
 
 void set_salt(std::uint64_t salt) { salt_of_thread = salt; }
-
-int contribution(int rank, std::size_t i) {
-  std::uint64_t mixed = salt_of_thread * 0xd6e8feb86659fd93u + (i + 1) * 0x9e3779b97f4a7c15u;
-  mixed += static_cast<std::uint64_t>(rank + 1) * 0xc2b2ae3d27d4eb4fu;
-  mixed ^= mixed >> 29;
-  mixed *= 0xbf58476d1ce4e5b9u;
-  return static_cast<int>(mixed >> 60) - 8;
-}
-
-void put_number(std::byte* memory, std::size_t index, hcommDataType_t dtype, int number) {
-  if (dtype == hcommInt8) return put(memory, index, static_cast<std::int8_t>(number));
-  if (dtype == hcommInt32) return put(memory, index, static_cast<std::int32_t>(number));
-  if (dtype == hcommInt64) return put(memory, index, static_cast<std::int64_t>(number));
-  if (dtype == hcommFloat16) return put(memory, index, float16_bits(number));
-  if (dtype == hcommBfloat16) return put(memory, index, bfloat16_bits(number));
-  if (dtype == hcommFloat32) return put(memory, index, static_cast<float>(number));
-  if (dtype == hcommFloat64) return put(memory, index, static_cast<double>(number));
-  throw std::logic_error("no numbers of this type");
-}
 
 std::size_t send_elements(const CollectiveCall& call, int ranks) {
   return call.collective == Collective::reduce_scatter ? call.count * static_cast<std::size_t>(ranks) : call.count;
@@ -97,16 +213,14 @@ std::size_t recv_elements(const CollectiveCall& call, int ranks) {
 std::vector<std::byte> make_input(const CollectiveCall& call, int rank, int ranks) {
   const std::size_t elements = send_elements(call, ranks);
   std::vector<std::byte> input(elements * element_bytes(call.dtype));
-  for (std::size_t i = 0; i < elements; ++i) put_number(input.data(), i, call.dtype, contribution(rank, i));
+  for (std::size_t i = 0; i < elements; ++i) put(input.data(), i, call.dtype, contribution(call, rank, i));
   return input;
 }
 
 std::vector<std::byte> expected_output(const CollectiveCall& call, int rank, int ranks) {
   const std::size_t elements = has_output(call.collective, rank == call.root) ? recv_elements(call, ranks) : 0;
   std::vector<std::byte> output(elements * element_bytes(call.dtype));
-  for (std::size_t i = 0; i < elements; ++i) {
-    put_number(output.data(), i, call.dtype, expected_number(call, rank, ranks, i));
-  }
+  for (std::size_t i = 0; i < elements; ++i) put(output.data(), i, call.dtype, expected_number(call, rank, ranks, i));
   return output;
 }
 

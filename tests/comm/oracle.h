@@ -1,5 +1,8 @@
-// Inputs whose results are exact in any order of evaluation, and what those results are. For every type: small whole numbers, so
-// that sums of up to 16 ranks stay exact even in bfloat16 (8 bits of mantissa: up to 256).
+// Inputs whose results are exact in any order of evaluation, and what those results are, for every type and operation; by
+// plain C++ that knows nothing of the kernels.
+//
+// Integers use all their bits. Floats are small whole numbers (powers of two for products), so that sums of up to 16
+// ranks stay exact even in bfloat16 (8 bits of mantissa: up to 256); among them are signed zeros, infinities and NaNs.
 #pragma once
 
 #include <cstddef>
@@ -12,12 +15,6 @@ namespace hcomm::testing {
 
 // Changes all contributions, of this thread: with another number for each call, what an earlier call left behind is wrong.
 void set_salt(std::uint64_t salt);
-
-// Rank's contribution at place i of its send buffer: -8 .. 7.
-int contribution(int rank, std::size_t i);
-
-// A whole number as `count` elements of a type would hold it.
-void put_number(std::byte* memory, std::size_t index, hcommDataType_t dtype, int number);
 
 // How many elements send and recv have.
 std::size_t send_elements(const CollectiveCall& call, int ranks);

@@ -20,19 +20,14 @@ auto one_of(const Choices& choices, Random& random) {
   return choices[random.below(std::size(choices))];
 }
 
-// What is only moved may be of any type.
-hcommDataType_t draw_type(Collective collective, Random& random) {
-  return !reduces(collective) && random.below(4) == 0 ? hcommInt8 : one_of(combine_types(), random);
-}
-
 Task draw_task(const Algorithm& algorithm, std::size_t count, std::size_t unit_lines, int ranks, Random& random) {
   const auto masks = std::uint64_t{1} << ranks;
   Task task{.algorithm = &algorithm, .unit_lines = unit_lines};
   task.call = {.collective = algorithm.collective,
                .count = algorithm.collective == Collective::barrier ? 0 : count,
-               .dtype = draw_type(algorithm.collective, random),
-               .op = one_of(combine_ops(), random),
+               .dtype = one_of(combine_types(), random),
                .root = has_root(algorithm.collective) ? static_cast<int>(random.below(static_cast<std::uint64_t>(ranks))) : 0};
+  task.call.op = one_of(combine_ops(task.call.dtype), random);
   task.may_inline = random.below(4) != 0;
   task.windowed = static_cast<std::uint32_t>(random.below(masks));
   task.in_place = static_cast<std::uint32_t>(random.below(masks));

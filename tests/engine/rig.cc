@@ -100,7 +100,13 @@ CallPlan make_plan(const Task& task, const Template& schedule) {
   CallPlan plan{.problem = &schedule.problem, .shape = &schedule.shape, .program = &schedule.program};
   const hcommDataType_t dtype = task.call.dtype;
   plan.element_bytes = element_bytes(dtype);
-  plan.partial_bytes = reduces(task.call.collective) ? partial_bytes(dtype) : plan.element_bytes;
+  plan.partial_bytes = plan.element_bytes;
+  if (reduces(task.call.collective)) {
+    plan.partial_bytes = partial_bytes(dtype, task.call.op);
+    plan.sums_are_elements = sums_fit_elements(dtype, task.call.op);
+    const int ranks = schedule.problem.ranks;
+    if (needs_finish(dtype, task.call.op, ranks)) plan.finish_over = ranks;
+  }
   const std::size_t granule = std::max<std::size_t>(kCacheLineBytes / plan.element_bytes, 1);
   const std::size_t unit = task.unit_lines * granule;
   const std::size_t widest =

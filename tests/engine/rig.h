@@ -30,7 +30,7 @@ struct WorldSpec {
 std::string describe(const WorldSpec& spec);
 
 inline constexpr std::size_t kMostUnitLines = 64;
-inline constexpr std::size_t kMostCallBytes = std::size_t{64} << 10;  // of the larger buffer of a task
+inline constexpr std::size_t kMostCallBytes = std::size_t{256} << 10;  // of the larger buffer of a task
 
 // A collective that all ranks run, each in memory of its own.
 struct Task {

@@ -2,6 +2,9 @@
 // Method: sums of numbers of very different size depend on the order; an explicit recursion in this test says what is right.
 #include <catch2/catch.hpp>
 
+#include <complex>
+#include <functional>
+
 #include "support.h"
 
 namespace hcomm::test {
@@ -15,45 +18,59 @@ std::size_t largest_power_of_two_below(std::size_t n) {
   return power;
 }
 
-template <class T>
-T tree_sum(const std::vector<std::vector<T>>& sources, std::size_t element, std::size_t first, std::size_t count) {
+template <class T, class Op>
+T tree_of(const std::vector<std::vector<T>>& sources, std::size_t element, std::size_t first, std::size_t count, Op op) {
   if (count == 1) return sources[first][element];
   const std::size_t left = largest_power_of_two_below(count);
-  return tree_sum(sources, element, first, left) + tree_sum(sources, element, first + left, count - left);
+  return op(tree_of(sources, element, first, left, op), tree_of(sources, element, first + left, count - left, op));
 }
 
 template <class T>
-std::vector<std::vector<T>> numbers_of_all_sizes(std::size_t count) {
+T number(double value) {
+  return static_cast<T>(value);
+}
+template <>
+std::complex<float> number(double value) {
+  return {static_cast<float>(value), static_cast<float>(value / 3)};
+}
+template <>
+std::complex<double> number(double value) {
+  return {value, value / 3};
+}
+
+// For sums of very different sizes; for products near 1, lest they overflow.
+template <class T>
+std::vector<std::vector<T>> numbers_for(hcommRedOp_t op, std::size_t count) {
   Random random(count);
   std::vector<std::vector<T>> sources(count, std::vector<T>(kElements));
   for (std::vector<T>& source : sources) {
     for (T& value : source) {
-      const auto scale = static_cast<T>(std::uint64_t{1} << random.below(30));
-      value = static_cast<T>(random.unit() - 0.5) * scale;
+      const auto scale = static_cast<double>(std::uint64_t{1} << random.below(30));
+      value = number<T>(op == hcommSum ? (random.unit() - 0.5) * scale : 0.75 + random.unit() / 2);
     }
   }
   return sources;
 }
 
-template <class T>
-void check_order(hcommDataType_t dtype) {
+template <class T, class Op>
+void check_order(hcommDataType_t dtype, hcommRedOp_t operation, Op op) {
   std::size_t sensitive = 0;
   for (std::size_t count = 2; count <= 150; ++count) {
-    const std::vector<std::vector<T>> data = numbers_of_all_sizes<T>(count);
+    const std::vector<std::vector<T>> data = numbers_for<T>(operation, count);
     std::vector<CombineSource> sources;
     for (const std::vector<T>& source : data) sources.push_back({.data = source.data()});
     std::vector<T> expected(kElements);
     for (std::size_t i = 0; i < kElements; ++i) {
-      expected[i] = tree_sum(data, i, 0, count);
-      T in_sequence = 0;
-      for (const std::vector<T>& source : data) in_sequence += source[i];
+      expected[i] = tree_of(data, i, 0, count, op);
+      T in_sequence = data[0][i];
+      for (std::size_t rank = 1; rank < count; ++rank) in_sequence = op(in_sequence, data[rank][i]);
       if (in_sequence != expected[i]) ++sensitive;
     }
     for (const std::string_view set : kernel_sets()) {
       std::vector<T> result(kElements);
       const CombineTarget target{.data = result.data()};
-      kernel_of(dtype, hcommSum, set)(sources, {&target, 1}, kElements, Store::regular);
-      INFO(name(dtype) << " set=" << set << " sources=" << count);
+      kernel_of(dtype, operation, set)(sources, {&target, 1}, kElements, Store::regular);
+      INFO(name(dtype) << ' ' << name(operation) << " set=" << set << " sources=" << count);
       CHECK(result == expected);
     }
   }
@@ -63,8 +80,12 @@ void check_order(hcommDataType_t dtype) {
 }  // namespace
 
 TEST_CASE("the order is the balanced tree, split at the largest power of two below n") {
-  check_order<float>(hcommFloat32);
-  check_order<double>(hcommFloat64);
+  check_order<float>(hcommFloat32, hcommSum, std::plus());
+  check_order<double>(hcommFloat64, hcommSum, std::plus());
+  check_order<float>(hcommFloat32, hcommProd, std::multiplies());
+  check_order<double>(hcommFloat64, hcommProd, std::multiplies());
+  check_order<std::complex<float>>(hcommComplex64, hcommSum, std::plus());
+  check_order<std::complex<double>>(hcommComplex128, hcommProd, std::multiplies());
 }
 
 TEST_CASE("the order of three and of five, spelled out") {

@@ -1,6 +1,7 @@
 // What the kernel tests share: names for bits, memory with canaries, and data in which the awkward values are frequent.
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -52,6 +53,11 @@ class Guarded {
   std::size_t bytes_ = 0;
 };
 
+// Of the numbers that an element of so many bytes consists of.
+inline std::size_t number_bytes(hcommDataType_t dtype, std::size_t bytes) {
+  return dtype == hcommComplex64 ? sizeof(float) : std::min(bytes, sizeof(double));
+}
+
 inline std::uint64_t awkward(std::size_t bytes_per_number, std::uint64_t draw) {
   static constexpr std::uint32_t kFloats[] = {0x7F800001, 0x7FFFFFFF, 0xFFC00000, 0x7F800000, 0xFF800000, 0x00000000,
                                               0x80000000, 0x00000001, 0x807FFFFF, 0x7F7FFFFF, 0x00400000, 0xFF812345};
@@ -61,6 +67,8 @@ inline std::uint64_t awkward(std::size_t bytes_per_number, std::uint64_t draw) {
                                                0x7FF0000000000000, 0xFFF0000000000000, 0x0000000000000000,
                                                0x8000000000000000, 0x0000000000000001, 0x800FFFFFFFFFFFFF,
                                                0x7FEFFFFFFFFFFFFF, 0x7FFFFFFF7FFFFFFF, 0xFFFFFFFF80000000};
+  static constexpr std::uint8_t kBytes[] = {0x00, 0x80, 0x7F, 0xFF, 0x7E, 0xFE, 0x7C, 0xFC, 0x7B, 0x7D, 0x01, 0x81, 0x38, 0x3C};
+  if (bytes_per_number == 1) return kBytes[draw % std::size(kBytes)];
   if (bytes_per_number == 2) return kHalves[draw % std::size(kHalves)];
   if (bytes_per_number == 4) return kFloats[draw % std::size(kFloats)];
   return kDoubles[draw % std::size(kDoubles)];
@@ -74,7 +82,7 @@ inline void fill_numbers(std::vector<std::byte>& memory, std::size_t bytes_per_n
     const std::uint64_t choice = random.next();
     if (choice % one_in == 0) {
       bits = awkward(bytes_per_number, bits);
-    } else if (choice % 3 == 0) {
+    } else if (choice % 3 == 0 && bytes_per_number > 1) {
       const std::uint64_t near_one[] = {0x3C00, 0x3F800000, 0x3FF0000000000000};
       const std::uint64_t noise[] = {0x83FF, 0x81FFFFFF, 0x803FFFFFFFFFFFFF};
       const int which = bytes_per_number == 2 ? 0 : bytes_per_number == 4 ? 1 : 2;
@@ -82,6 +90,20 @@ inline void fill_numbers(std::vector<std::byte>& memory, std::size_t bytes_per_n
     }
     std::memcpy(memory.data() + at, &bits, bytes_per_number);
   }
+}
+
+// A type with one of its operations.
+struct TypeAndOp {
+  hcommDataType_t dtype;
+  hcommRedOp_t op;
+};
+
+inline std::vector<TypeAndOp> all_types_and_ops() {
+  std::vector<TypeAndOp> all;
+  for (const hcommDataType_t dtype : combine_types()) {
+    for (const hcommRedOp_t op : combine_ops(dtype)) all.push_back({dtype, op});
+  }
+  return all;
 }
 
 // Empty if equal, else where they first differ; Catch would print whole vectors.
@@ -97,14 +119,14 @@ std::string difference(const std::vector<T>& got, const std::vector<T>& expected
   return {};
 }
 
-// One element through a kernel: for the tests of meaning.
+// One element through a kernel: for the tests of meaning. Finished over so many ranks, or not (0).
 template <class T>
-T combined(CombineKernel kernel, std::initializer_list<T> values) {
+T combined(CombineKernel kernel, std::initializer_list<T> values, int finished_over = 0) {
   std::vector<T> held(values);
   std::vector<CombineSource> sources;
   for (const T& value : held) sources.push_back({.data = &value});
   T result{};
-  const CombineTarget target{.data = &result};
+  const CombineTarget target{.data = &result, .finished_over = finished_over};
   kernel(sources, {&target, 1}, 1, Store::regular);
   return result;
 }

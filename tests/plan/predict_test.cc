@@ -35,6 +35,7 @@ TEST_CASE("wider partial results take more time where they travel, and only ther
     PlanRequest request = request_of(*algorithm, 4, 1u << 16);
     request.element_bytes = 2;
     request.partial_bytes = 2;
+    request.sum_bytes = 2;
     const double narrow = predict(*algorithm, request).predicted_us;
     request.partial_bytes = 4;
     const double wide = predict(*algorithm, request).predicted_us;
