@@ -12,7 +12,6 @@
 #include "comm/open.h"
 #include "kernels/combine.h"
 #include "plan/choose.h"
-#include "plan/template_cache.h"
 #include "schedule/binding.h"
 #include "topology/cores.h"
 
@@ -26,15 +25,19 @@ struct Words {
   std::string dtype = "float32";
   std::string op = "sum";
   std::string algorithm;
+  std::string layout;
+  int hosts = 1;
   int root = 0;
   int cores = 0;
   bool no_window = false;
   bool json = false;
 };
 
+constexpr int kMaxRanksOfHash = 256;  // of more ranks not all programs are written, to be quick
+
 struct Row {
   Candidate candidate;
-  std::uint64_t hash = 0;
+  std::string hash;  // of the whole schedule
 };
 
 // One collective: what was asked, what there is, what was chosen.
@@ -73,6 +76,15 @@ hcommRedOp_t op_of(const std::string& given, hcommDataType_t dtype) {
   throw UsageError(unknown_name(std::string("operation of ") + std::string(name(dtype)), given, names));
 }
 
+RankLayout layout_of(const Words& words) {
+  if (!words.layout.empty() && words.hosts != 1) throw UsageError("--layout and --hosts: give one of them");
+  Result<RankLayout> layout = RankLayout();
+  if (!words.layout.empty()) layout = parse_layout(words.layout, words.ranks);
+  if (words.hosts != 1) layout = even_layout(words.hosts, words.ranks);
+  if (!layout.ok()) throw UsageError(headline(layout.status()));
+  return std::move(layout).value();
+}
+
 // As a communicator of this machine would ask. The size is that of the larger buffer, as in `hcomm perf`.
 PlanRequest request_of(Collective collective, const Words& words, const Settings& settings) {
   const Result<std::size_t> bytes = parse_size(words.bytes);
@@ -96,8 +108,9 @@ PlanRequest request_of(Collective collective, const Words& words, const Settings
   request.bytes = collective == Collective::barrier ? 0 : share / request.element_bytes * request.element_bytes;
   request.slots = sizes.value().slots;
   request.cores = words.cores > 0 ? words.cores : usable_cores();
+  request.layout = layout_of(words);
   request.room = {.chunk_bytes = settings.chunk_bytes,
-                  .has_window = !words.no_window && words.ranks > 1,
+                  .has_window = !words.no_window && words.ranks > 1 && request.layout.hosts() == 1,
                   .slot_bytes = sizes.value().slot_bytes};
   return request;
 }
@@ -107,10 +120,12 @@ Plan plan_of(const PlanRequest& request, const Settings& settings) {
   const Result<Choice> choice = choose(request, settings);
   if (!choice.ok()) throw UsageError(headline(choice.status()));
   plan.choice = choice.value();
-  TemplateCache templates;
   for (Candidate& candidate : candidates(request)) {
-    const std::uint64_t hash = templates.find(*candidate.algorithm, request.problem(), 0).hash;
-    plan.rows.push_back({std::move(candidate), hash});
+    std::string text = "-";
+    if (request.ranks <= kMaxRanksOfHash) {
+      text = fmt::format("{:016x}", hash(write_schedule(*candidate.algorithm, request.problem())));
+    }
+    plan.rows.push_back({std::move(candidate), std::move(text)});
   }
   return plan;
 }
@@ -123,22 +138,25 @@ void print_text(const Plan& plan) {
   if (request.collective != Collective::barrier) {
     fmt::print(", {} bytes{}", request.bytes, is_strided(request.collective) ? " a rank" : "");
   }
+  const int hosts = request.layout.hosts();
+  if (hosts > 1) fmt::print(", on {} hosts ({})", hosts, to_text(request.layout, request.ranks));
   fmt::print(", {}\n", request.room.has_window ? fmt::format("{} slots of {} bytes", request.slots, request.room.slot_bytes)
                                                : std::string("no window"));
-  fmt::print("  {:<20} {:<16} {:>8} {:>8} {:>12} {:>8} {:>14}  {}\n", "algorithm", "schedule", "chunks", "ops", "moved bytes",
-             "rounds", "predicted us", "result class");
+  fmt::print("  {:<19} {:<16} {:>7} {:>7} {:>7} {:>12} {:>12} {:>12} {:>13}  {}\n", "algorithm", "schedule", "chunks", "ops",
+             "rounds", "window bytes", "shm bytes", "tcp bytes", "predicted us", "result class");
   for (const Row& row : plan.rows) {
     const Candidate& candidate = row.candidate;
     const char mark = candidate.algorithm == plan.choice.algorithm ? '*' : ' ';
     if (!candidate.refused.empty()) {
-      fmt::print("{} {:<20} {:016x} refused: {}\n", mark, candidate.algorithm->name, row.hash, candidate.refused);
+      fmt::print("{} {:<19} {:<16} refused: {}\n", mark, candidate.algorithm->name, row.hash, candidate.refused);
       continue;
     }
-    fmt::print("{} {:<20} {:016x} {:>8} {:>8} {:>12} {:>8} {:>14.2f}  {}\n", mark, candidate.algorithm->name, row.hash,
-               candidate.chunks, candidate.ops, candidate.moved_bytes, candidate.rounds, candidate.predicted_us,
-               class_of(*candidate.algorithm));
+    const LinkBytes& links = candidate.link_bytes;
+    fmt::print("{} {:<19} {:<16} {:>7} {:>7} {:>7} {:>12} {:>12} {:>12} {:>13.2f}  {}\n", mark, candidate.algorithm->name,
+               row.hash, candidate.chunks, candidate.ops, candidate.rounds, links.window, links.shm, links.tcp,
+               candidate.predicted_us, class_of(*candidate.algorithm));
   }
-  fmt::print("  decided by {}: {}\n\n", plan.choice.decided_by, plan.choice.algorithm->name);
+  fmt::print("  {}, decided by {}: {}\n\n", plan.choice.algorithm->name, plan.choice.decided_by, plan.choice.why);
 }
 
 nlohmann::ordered_json json_of(const Plan& plan) {
@@ -146,12 +164,14 @@ nlohmann::ordered_json json_of(const Plan& plan) {
   for (const Row& row : plan.rows) {
     const Candidate& candidate = row.candidate;
     nlohmann::ordered_json entry{{"algorithm", candidate.algorithm->name},
-                                 {"schedule", fmt::format("{:016x}", row.hash)},
+                                 {"schedule", row.hash},
                                  {"result_class", candidate.algorithm->expression}};
     if (candidate.refused.empty()) {
       entry.update({{"chunks", candidate.chunks},
                     {"ops", candidate.ops},
                     {"moved_bytes", candidate.moved_bytes},
+                    {"link_bytes", {{"window", candidate.link_bytes.window}, {"shm", candidate.link_bytes.shm},
+                                    {"tcp", candidate.link_bytes.tcp}}},
                     {"rounds", candidate.rounds},
                     {"predicted_us", candidate.predicted_us}});
     } else {
@@ -168,9 +188,11 @@ nlohmann::ordered_json json_of(const Plan& plan) {
           {"slots", request.slots},
           {"slot_bytes", request.room.slot_bytes},
           {"has_window", request.room.has_window},
+          {"layout", to_text(request.layout, request.ranks)},
           {"candidates", rows},
           {"chosen", plan.choice.algorithm->name},
-          {"decided_by", plan.choice.decided_by}};
+          {"decided_by", plan.choice.decided_by},
+          {"why", plan.choice.why}};
 }
 
 int run(const Words& words) {
@@ -198,12 +220,14 @@ void add_plan_command(CLI::App& app, int& exit_code) {
   auto words = std::make_shared<Words>();
   CLI::App* const command = app.add_subcommand("plan", "Show which algorithm would serve a call, and why");
   command->add_option("collective", words->collective, "allreduce, broadcast, ...; all if not given");
-  command->add_option("-n,--ranks", words->ranks, "Ranks on this host")->check(CLI::Range(1, kMaxRanks))->capture_default_str();
+  command->add_option("-n,--ranks", words->ranks, "Ranks of all hosts")->check(CLI::Range(1, kMaxRanks))->capture_default_str();
   command->add_option("-b,--bytes", words->bytes, "Size of the larger buffer: 8, 4K, 64M")->capture_default_str();
   command->add_option("-d,--type", words->dtype, "Element type")->capture_default_str();
   command->add_option("-o,--op", words->op, "Operation of a reduction")->capture_default_str();
   command->add_option("--algo", words->algorithm, "As HCOMM_ALGO, and instead of it");
-  command->add_option("--root", words->root, "Root of a broadcast")->capture_default_str();
+  command->add_option("--layout", words->layout, "Hosts times ranks of each, as 2x2, or ranks of each host, as 3+1");
+  command->add_option("--hosts", words->hosts, "So many hosts, as evenly filled as can be")->capture_default_str();
+  command->add_option("--root", words->root, "Root of a broadcast or reduce")->capture_default_str();
   command->add_option("--cores", words->cores, "Cores that all ranks share; those of this process if not given")
       ->check(CLI::Range(1, 1 << 16));
   command->add_flag("--no-window", words->no_window, "As if the ranks shared no memory");

@@ -23,6 +23,7 @@ constexpr std::string_view kBlanks = " \t\r";
 constexpr std::array<std::string_view, 5> kLevelWords = {name(LogLevel::none), name(LogLevel::error), name(LogLevel::warn),
                                                          name(LogLevel::info), name(LogLevel::trace)};
 constexpr std::array<std::string_view, 2> kTunerWords = {name(Tuner::model), name(Tuner::rules)};
+constexpr std::array<std::string_view, 2> kDeterminismWords = {name(Determinism::off), name(Determinism::on)};
 constexpr std::array<std::string_view, 3> kFamilyWords = {name(SocketFamily::inet), name(SocketFamily::inet6),
                                                           name(SocketFamily::both)};
 constexpr std::array<std::string_view, 2> kCheckWords = {name(Check::off), name(Check::signature)};
@@ -150,6 +151,11 @@ constexpr auto kRows = std::to_array<Row>({
      [](std::string_view text, Settings& settings) { return read_word(text, kCheckWords, settings.check); },
      [](const Settings& settings) { return std::string(name(settings.check)); },
      kCheckWords},
+    {{"HCOMM_DETERMINISTIC", "off or on; strict is not there yet", "on", "whether equal calls have equal bits from run to run",
+      false},
+     [](std::string_view text, Settings& settings) { return read_word(text, kDeterminismWords, settings.determinism); },
+     [](const Settings& settings) { return std::string(name(settings.determinism)); },
+     kDeterminismWords},
     {{"HCOMM_KERNELS", "scalar, sse4, avx2, avx512 or neon", "", "instruction set of the kernels; the best here if empty", false},
      read_kernels,
      nullptr,

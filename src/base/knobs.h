@@ -35,6 +35,17 @@ constexpr std::string_view name(Tuner tuner) {
   unreachable();
 }
 
+// Whether the expression of an element may depend on more than the call, the ranks, their layout and the settings.
+enum class Determinism : std::uint8_t { off, on };
+
+constexpr std::string_view name(Determinism determinism) {
+  switch (determinism) {
+    case Determinism::off: return "off";
+    case Determinism::on:  return "on";
+  }
+  unreachable();
+}
+
 enum class SocketFamily : std::uint8_t { inet, inet6, both };
 
 constexpr std::string_view name(SocketFamily family) {
@@ -73,6 +84,7 @@ struct Settings {
   int slots = 0;                           // HCOMM_SLOTS: 0: computed
   Tuner tuner = Tuner::model;              // HCOMM_TUNER
   Check check = Check::signature;          // HCOMM_CHECK
+  Determinism determinism = Determinism::on;  // HCOMM_DETERMINISTIC
   std::string kernels;                     // HCOMM_KERNELS: "" the best that runs here
   LogLevel debug = LogLevel::warn;         // HCOMM_DEBUG
   std::string secret_file;                 // HCOMM_SECRET_FILE: "" none

@@ -44,7 +44,8 @@ PlanRequest CallCache::request(const CollectiveCall& call) const {
                       .root = has_root(call.collective) ? call.root : 0,
                       .element_bytes = element_bytes(call.dtype),
                       .slots = facts_.slots,
-                      .cores = facts_.cores};
+                      .cores = facts_.cores,
+                      .layout = facts_.layout};
   request.bytes = call.count * request.element_bytes;
   request.partial_bytes = request.element_bytes;
   request.sum_bytes = request.element_bytes;

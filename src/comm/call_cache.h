@@ -26,6 +26,7 @@ struct SharedFacts {
   int slots = 1;
   std::size_t slot_bytes = 0;
   int cores = 1;
+  RankLayout layout;  // which ranks are on one host
 };
 
 struct CachedCall {

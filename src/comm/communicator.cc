@@ -35,7 +35,7 @@ Communicator::Communicator(Membership membership)
 Communicator::~Communicator() = default;
 
 SharedFacts Communicator::facts() const {
-  SharedFacts facts{.rank = rank_, .ranks = ranks_};
+  SharedFacts facts{.rank = rank_, .ranks = ranks_, .layout = {host_}};
   Window* const window = transport_ != nullptr ? transport_->window() : nullptr;
   if (window != nullptr) {
     facts.has_window = true;

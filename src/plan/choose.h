@@ -10,6 +10,7 @@
 #include "base/knobs.h"
 #include "base/status.h"
 #include "plan/costs.h"
+#include "plan/layout.h"
 #include "plan/sizing.h"
 
 namespace hcomm {
@@ -25,6 +26,7 @@ struct PlanRequest {
   std::size_t sum_bytes = 4;      // of one in that of sums
   int slots = 2;
   int cores = 1;  // that all ranks may use together
+  RankLayout layout;
   Room room;
   Costs costs;
 
@@ -34,13 +36,21 @@ struct PlanRequest {
 struct Choice {
   const Algorithm* algorithm = nullptr;
   double predicted_us = 0;
-  std::string_view decided_by;  // "HCOMM_ALGO", "rules" or "model"
+  std::string_view decided_by;  // "HCOMM_ALGO", "rules" or "model" ...
+  std::string why;              // ... and why, in a few words
   std::string_view expression;  // the class of results with the same bits; "" where nothing is computed
 };
 
 // InvalidArgument if HCOMM_ALGO names what there is not; InvalidUsage if what it names cannot serve this request. Either
 // text names the legal ones.
 Result<Choice> choose(const PlanRequest& request, const Settings& settings);
+
+// What a rank reads from its peers' windows, and what it sends or receives by messages, whichever is more.
+struct LinkBytes {
+  std::size_t window = 0;
+  std::size_t shm = 0;
+  std::size_t tcp = 0;
+};
 
 // A row of the table of all candidates.
 struct Candidate {
@@ -50,6 +60,7 @@ struct Candidate {
   std::size_t chunks = 0;
   std::size_t ops = 0;        // of the busiest rank
   std::size_t moved_bytes = 0;  // that the busiest rank loads and stores
+  LinkBytes link_bytes;         // of the busiest rank of each kind of link
   int rounds = 0;             // that the last rank waits for, in all chunks
 };
 std::vector<Candidate> candidates(const PlanRequest& request);

@@ -58,7 +58,35 @@ void ProgramBuilder::epilogue() {
   section_->first = static_cast<std::uint32_t>(program_.ops.size());
 }
 
-void ProgramBuilder::close_section() { pending_.clear(); }
+void ProgramBuilder::close_section() {
+  for (std::vector<Pending>& list : pending_) list.clear();
+}
+
+std::size_t ProgramBuilder::list_of(const Slice& slice) {
+  const bool of_caller = slice.buffer == Buffer::input || slice.buffer == Buffer::output;
+  return of_caller && slice.count == 1 ? slice.first % kLists : kLists;
+}
+
+void ProgramBuilder::add_pending(const Slice& slice, bool writes) {
+  pending_[list_of(slice)].push_back({static_cast<std::uint32_t>(program_.ops.size() - 1), slice, writes});
+}
+
+// Where what conflicts with an op may be.
+ProgramBuilder::Lists ProgramBuilder::lists_to_search(const Op& op) const {
+  Lists lists;
+  lists.set(kLists);
+  for (const auto& slices : {program_.sources(op), program_.targets(op)}) {
+    for (const Slice& slice : slices) {
+      const std::size_t list = list_of(slice);
+      if (list < kLists) {
+        lists.set(list);
+      } else if (slice.buffer != Buffer::scratch) {  // which nobody else shares
+        lists.set();
+      }
+    }
+  }
+  return lists;
+}
 
 Slice ProgramBuilder::input(int first, int count) const {
   return {.buffer = Buffer::input,
@@ -98,13 +126,13 @@ Slice ProgramBuilder::nothing() const { return input(0, 0); }
 void ProgramBuilder::send(const Slice& source, int peer) {
   HCOMM_ASSERT(0 <= peer && peer < ranks() && peer != rank());
   append(OpKind::send, {&source, 1}, {}).peer = peer;
-  pending_.push_back({static_cast<std::uint32_t>(program_.ops.size() - 1), source, false});
+  add_pending(source, false);
 }
 
 void ProgramBuilder::recv(const Slice& target, int peer) {
   HCOMM_ASSERT(0 <= peer && peer < ranks() && peer != rank());
   append(OpKind::recv, {}, {&target, 1}).peer = peer;
-  pending_.push_back({static_cast<std::uint32_t>(program_.ops.size() - 1), target, true});
+  add_pending(target, true);
 }
 
 void ProgramBuilder::combine(std::span<const Slice> sources, std::span<const Slice> targets) {
@@ -150,11 +178,16 @@ void ProgramBuilder::derive_waits(Op& op) {
     if (std::ranges::any_of(program_.targets(op), meets)) return true;
     return pending.writes && std::ranges::any_of(program_.sources(op), meets);
   };
-  std::erase_if(pending_, [&](const Pending& pending) {
-    if (!conflicts(pending)) return false;
-    program_.waits.push_back(pending.op);
-    return true;  // it has ended: whoever comes later need not wait again
-  });
+  const Lists lists = lists_to_search(op);
+  for (std::size_t list = 0; list < pending_.size(); ++list) {
+    if (!lists.test(list)) continue;
+    std::erase_if(pending_[list], [&](const Pending& pending) {
+      if (!conflicts(pending)) return false;
+      program_.waits.push_back(pending.op);
+      return true;  // it has ended: whoever comes later need not wait again
+    });
+  }
+  std::sort(program_.waits.begin() + op.first_wait, program_.waits.end());
   op.wait_count = static_cast<std::uint32_t>(program_.waits.size()) - op.first_wait;
 }
 

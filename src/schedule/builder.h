@@ -7,6 +7,8 @@
 // receive before it.
 #pragma once
 
+#include <array>
+#include <bitset>
 #include <initializer_list>
 #include <span>
 #include <vector>
@@ -59,6 +61,14 @@ class ProgramBuilder {
     bool writes;
   };
 
+  // Sends and receives of one block of the caller's are kept by that block, so that a program of many ranks is written in a time
+  // that is near linear in its length. All others are in the last list.
+  static constexpr std::size_t kLists = 64;
+  using Lists = std::bitset<kLists + 1>;
+
+  static std::size_t list_of(const Slice& slice);
+  Lists lists_to_search(const Op& op) const;
+  void add_pending(const Slice& slice, bool writes);
   Op& append(OpKind kind, std::span<const Slice> sources, std::span<const Slice> targets);
   void derive_waits(Op& op);
   void close_section();
@@ -68,7 +78,7 @@ class ProgramBuilder {
   Program program_;
   Section* section_ = nullptr;  // the one being written
   bool body_named_ = false;
-  std::vector<Pending> pending_;
+  std::array<std::vector<Pending>, kLists + 1> pending_;
 };
 
 // Marks, in the style of `prepared(input(0))`.

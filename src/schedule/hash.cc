@@ -74,4 +74,10 @@ std::uint64_t hash(const Problem& problem, const Shape& shape, const Program& pr
   return hasher.value();
 }
 
+std::uint64_t hash(const Schedule& schedule) {
+  Hasher hasher;
+  for (const Program& program : schedule.programs) hasher.add(hash(schedule.problem, schedule.shape, program));
+  return hasher.value();
+}
+
 }  // namespace hcomm

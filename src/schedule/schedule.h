@@ -62,4 +62,7 @@ struct Schedule {
 // Identifies what one rank runs: the problem, the shape and the program, every bit of them. The same on every machine.
 std::uint64_t hash(const Problem& problem, const Shape& shape, const Program& program);
 
+// Identifies the whole: what all ranks run.
+std::uint64_t hash(const Schedule& schedule);
+
 }  // namespace hcomm

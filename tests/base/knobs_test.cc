@@ -54,7 +54,7 @@ TEST_CASE("each knob introduces itself once") {
     CHECK_FALSE(knob.grammar.empty());
     CHECK_FALSE(knob.help.empty());
   }
-  CHECK(knobs().size() == 19);
+  CHECK(knobs().size() == 20);
 }
 
 TEST_CASE("without any source the settings are the defaults, and the table says the same") {
@@ -84,6 +84,7 @@ TEST_CASE("without any source the settings are the defaults, and the table says 
   CHECK(given.slots == plain.slots);
   CHECK(given.tuner == plain.tuner);
   CHECK(given.check == plain.check);
+  CHECK(given.determinism == plain.determinism);
   CHECK(given.kernels == plain.kernels);
   CHECK(given.debug == plain.debug);
   CHECK(given.debug_file == plain.debug_file);
@@ -100,6 +101,7 @@ TEST_CASE("legal values become settings") {
                                             {"HCOMM_SLOTS", "1"},
                                             {"HCOMM_TUNER", "rules"},
                                             {"HCOMM_CHECK", "off"},
+                                            {"HCOMM_DETERMINISTIC", "off"},
                                             {"HCOMM_KERNELS", "Scalar"},
                                             {"HCOMM_HOST_ID", "left; 2"},
                                             {"HCOMM_SECRET_FILE", "/run/secret"},
@@ -121,6 +123,7 @@ TEST_CASE("legal values become settings") {
   CHECK(settings.slots == 1);
   CHECK(settings.tuner == Tuner::rules);
   CHECK(settings.check == Check::off);
+  CHECK(settings.determinism == Determinism::off);
   CHECK(settings.kernels == "scalar");
   CHECK(settings.host_id == "left; 2");
   CHECK(settings.secret_file == "/run/secret");
@@ -165,6 +168,7 @@ TEST_CASE("bad values are refused with name, value, place and what is legal") {
       {"HCOMM_TUNER", "modle", "did you mean model?"},
       {"HCOMM_CHECK", "data", "data is not there yet"},
       {"HCOMM_CHECK", "signatur", "did you mean signature?"},
+      {"HCOMM_DETERMINISTIC", "strict", "strict is not there yet"},
       {"HCOMM_KERNELS", "avx", "did you mean avx2?"},
       {"HCOMM_KERNELS", "mmx", "scalar, sse4, avx2, avx512 or neon"},
       {"HCOMM_SOCKET_IFNAME", "lo,", "after ^ those not wanted"},
@@ -288,7 +292,7 @@ TEST_CASE("agreement texts are the same when settings mean the same, and differ 
 
   const Variables changes = {{"HCOMM_ALGO", "ring"},    {"HCOMM_TRANSPORT", "shm"}, {"HCOMM_CHUNK_SIZE", "1M"},
                              {"HCOMM_BUFFSIZE", "64K"}, {"HCOMM_SLOTS", "1"},       {"HCOMM_TUNER", "rules"},
-                             {"HCOMM_CHECK", "off"}};
+                             {"HCOMM_CHECK", "off"},    {"HCOMM_DETERMINISTIC", "off"}};
   for (const auto& [name, value] : changes) {
     INFO(name);
     const std::string changed = text_of({{name, value}});

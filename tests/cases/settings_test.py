@@ -56,6 +56,7 @@ class Agreement(CasesTest):
         for name, one, other in (("HCOMM_SLOTS", "1", "2"), ("HCOMM_ALGO", "ring", "direct"), ("HCOMM_CHUNK_SIZE", "64K", "128K"),
                                  ("HCOMM_BUFFSIZE", "64K", "128K"), ("HCOMM_TUNER", "rules", "model"),
                                  ("HCOMM_CHECK", "off", "signature"),
+                                 ("HCOMM_DETERMINISTIC", "on", "off"),
                                  ("HCOMM_TRANSPORT", "shm", "shm,loopback")):
             with self.subTest(name=name):
                 run = self.on_rank_1(f"{name}={one}", {name: other})

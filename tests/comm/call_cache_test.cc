@@ -15,7 +15,7 @@
 namespace hcomm {
 namespace {
 
-constexpr SharedFacts kFacts = {.rank = 0, .ranks = 4, .has_window = true, .slots = 2, .slot_bytes = 4096, .cores = 4};
+const SharedFacts kFacts = {.rank = 0, .ranks = 4, .has_window = true, .slots = 2, .slot_bytes = 4096, .cores = 4};
 
 Settings forced(std::string_view algorithm) {
   Settings settings;

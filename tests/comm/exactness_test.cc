@@ -11,6 +11,7 @@
 #include "arena.h"
 #include "kernels/combine.h"
 #include "oracle.h"
+#include "transport/local_memory.h"
 #include "world.h"
 
 namespace hcomm::testing {
@@ -202,6 +203,28 @@ TEST_CASE("the class of an algorithm's results decides their bits: not the root,
     for (const auto& [key, sums] : of_class) different.insert(sums);
     if (ranks == 5 || ranks == 6) CHECK(different.size() == of_class.size());  // 3, 7: halves are the rank tree
   }
+}
+
+// Peers keep mappings, and ranks keep plans: neither may outlive the memory it was made for.
+TEST_CASE("memory that is freed and allocated anew at the same address is never read stale") {
+  run_world(3, settings_for("direct", "shm"), [](Communicator& rank) {
+    std::map<void*, int> seen;
+    int again = 0;
+    for (int round = 0; round < 60; ++round) {
+      const std::size_t count = round % 3 == 0 ? 3000 : 100;  // the same plan, in windows of two sizes
+      Result<void*> made = allocate_window(count * sizeof(int));
+      require(made.status());
+      again += seen[made.value()]++ > 0 ? 1 : 0;
+      const std::span<int> send(static_cast<int*>(made.value()), count);
+      std::ranges::fill(send, 1000 * round + rank.rank());
+      std::vector<int> recv(count);
+      require(rank.run({.collective = Collective::allreduce, .send = send.data(), .recv = recv.data(), .count = count,
+                        .dtype = hcommInt32}));
+      if (std::ranges::count(recv, 3000 * round + 3) != std::ssize(recv)) throw std::runtime_error("a stale sum");
+      require(free_window(made.value()));
+    }
+    if (again == 0) throw std::runtime_error("no address came back");
+  });
 }
 
 TEST_CASE("exactness matrix, up to five ranks") {

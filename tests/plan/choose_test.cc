@@ -156,17 +156,77 @@ TEST_CASE("ranks that share cores avoid rounds") {
   }
 }
 
-TEST_CASE("the written rules, with what there is of them") {
+TEST_CASE("the written rules, and what they fall back to") {
   const Settings rules = with_algo("adaptive", Tuner::rules);
-  for (const std::size_t bytes : {std::size_t{8}, std::size_t{64} << 20}) {
-    for (const int ranks : {1, 2, 4, 9, 16, 64}) CHECK(chosen(request_of(Collective::allreduce, ranks, bytes), rules) == "ring");
+  const auto decided = [&](Collective collective, int ranks, std::size_t bytes, const RankLayout& layout = {}) {
+    PlanRequest request = request_of(collective, ranks, bytes);
+    request.layout = layout;
+    request.room.has_window = layout.hosts() == 1;
+    Result<Choice> choice = choose(request, rules);
+    REQUIRE(choice.ok());
+    CHECK(choice.value().decided_by == "rules");
+    return std::string(choice.value().algorithm->name) + " <- " + choice.value().why;
+  };
+  constexpr std::size_t kMb = 1u << 20;
+  const Collective allreduce = Collective::allreduce;
+  for (const std::size_t bytes : {std::size_t{8}, 64 * kMb}) {
+    for (const int ranks : {1, 2, 4}) CHECK(decided(allreduce, ranks, bytes) == "ring <- up to 4 ranks on a host: ring");
+    for (const int ranks : {9, 64}) {
+      CHECK(decided(allreduce, ranks, bytes) ==
+            "ring <- more than 8 ranks on a host: hierarchical_ring, which is not written for allreduce; instead ring");
+    }
+    CHECK(decided(allreduce, 9, bytes, parse_layout("4+3+2", 9).value()) == "ring <- up to 4 ranks on a host: ring");
   }
   for (const int ranks : {5, 8}) {
-    CHECK(chosen(request_of(Collective::allreduce, ranks, (16u << 20) - 4), rules) == "recursive_doubling");
-    CHECK(chosen(request_of(Collective::allreduce, ranks, 16u << 20), rules) == "ring");
+    CHECK(decided(allreduce, ranks, kMb - 4) ==
+          "recursive_doubling <- 5 to 8 ranks on a host, below 1 MB: recursive_doubling");
+    for (const std::size_t bytes : {kMb, 16 * kMb - 4}) {
+      CHECK(decided(allreduce, ranks, bytes) == "tree <- 5 to 8 ranks on a host, 1 to 16 MB: tree");
+      CHECK(decided(Collective::allgather, ranks, bytes) ==
+            "recursive_doubling <- 5 to 8 ranks on a host, 1 to 16 MB: tree, which is not written for allgather; instead "
+            "recursive_doubling");
+    }
   }
-  CHECK(choose(request_of(Collective::barrier, 6, 0), rules).value().decided_by == "rules");
-  CHECK(chosen(request_of(Collective::allreduce, 4, 8), with_algo("flat", Tuner::rules)) == "flat");
+  CHECK(decided(allreduce, 5, 16 * kMb) == "ring <- 5 to 7 ranks on a host, from 16 MB: ring");
+  CHECK(decided(allreduce, 8, 16 * kMb) ==
+        "ring <- 8 ranks on a host, from 16 MB: double_ring, which is not written for allreduce; instead ring");
+  CHECK(decided(allreduce, 12, kMb, even_layout(2, 12).value()).starts_with("tree <- 5 to 8 ranks on a host"));
+  CHECK(decided(Collective::barrier, 6, 0).starts_with("recursive_doubling"));
+  CHECK(chosen(request_of(allreduce, 4, 8), with_algo("flat", Tuner::rules)) == "flat");
+}
+
+TEST_CASE("every layout has a choice, and the bytes between hosts are what the schedule says") {
+  for (const Collective collective : kCollectives) {
+    for (const char* const text : {"2x2", "3+1", "1+3", "4x1"}) {
+      PlanRequest request = request_of(collective, 4, collective == Collective::barrier ? 0 : 4u << 20);
+      request.room.has_window = false;
+      request.layout = parse_layout(text, 4).value();
+      REQUIRE(choose(request, Settings()).ok());
+      for (const Candidate& candidate : candidates(request)) {
+        INFO(name(collective) << " " << text << " " << candidate.algorithm->name);
+        const bool in_window = candidate.algorithm->name == "flat" || candidate.algorithm->name == "direct";
+        CHECK(candidate.refused.empty() == !in_window);
+        if (in_window) continue;
+        CHECK(candidate.link_bytes.window == 0);
+        CHECK((candidate.link_bytes.tcp > 0) == (collective != Collective::barrier));
+        if (std::string_view(text) == "4x1") CHECK(candidate.link_bytes.shm == 0);
+        CHECK(candidate.predicted_us > request.costs.tcp_round_us);
+      }
+    }
+  }
+}
+
+TEST_CASE("the halves cross between hosts with the least bytes where neighbours exchange the most") {
+  PlanRequest request = request_of(Collective::allreduce, 8, 8u << 20);
+  request.room.has_window = false;
+  request.layout = parse_layout("2x4", 8).value();
+  const auto tcp = [&](std::string_view name) {
+    const std::vector<Candidate> all = candidates(request);
+    return std::ranges::find(all, name, [](const Candidate& each) { return each.algorithm->name; })->link_bytes.tcp;
+  };
+  CHECK(tcp("halving_doubling") == 2u << 20);     // an eighth there, and back
+  CHECK(tcp("recursive_doubling") == 8u << 20);   // the whole message
+  CHECK(tcp("ring") == 14u << 20);                // 2 (n - 1) / n, of the rank at the edge
 }
 
 TEST_CASE("candidates say what they do") {

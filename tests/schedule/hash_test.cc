@@ -7,6 +7,19 @@
 
 namespace hcomm {
 
+TEST_CASE("the hash of a schedule is that of all its programs, in their order") {
+  Schedule schedule = sample();
+  const std::uint64_t original = hash(schedule);
+  CHECK(hash(schedule) == original);
+  schedule.algorithm += "x";  // a name moves nothing
+  CHECK(hash(schedule) == original);
+  for (std::size_t rank = 0; rank < schedule.programs.size(); ++rank) {
+    Schedule changed = schedule;
+    ++changed.programs[rank].rank;
+    CHECK(hash(changed) != original);
+  }
+}
+
 TEST_CASE("every field changes the hash, each in its own way") {
   const Schedule original = sample();
   std::set<std::uint64_t> hashes;
