@@ -6,7 +6,10 @@
 #include <algorithm>
 #include <cctype>
 #include <cerrno>
+#include <cstdint>
 #include <cstring>
+#include <fstream>
+#include <utility>
 
 namespace hcomm {
 namespace {
@@ -29,11 +32,34 @@ Address name_of(int socket, NameCall call) {
 std::string_view cure_of(int error) {
   switch (error) {
     case EMFILE: return " (raise the limit with ulimit -n)";
-    case EADDRINUSE: return " (another process has this port: choose another one, or 0)";
+    case EADDRINUSE: return " (another process has this port: choose another one, or 0; or all local ports are in use)";
     case EADDRNOTAVAIL: return " (no interface of this host has that address, or all local ports are in use)";
     case EACCES: return " (ports below 1024 need a privilege)";
   }
   return "";
+}
+
+// errno says why not.
+Result<Descriptor> listen_at(const Address& address) {
+  Result<Descriptor> made = make_tcp_socket(address.family);
+  if (!made.ok()) return std::move(made).status();
+  const Descriptor& socket = made.value();
+  if (address.family == Family::inet6) set_option(socket, IPPROTO_IPV6, IPV6_V6ONLY, 1);
+  const SystemAddress system = to_system(address);
+  if (bind(socket.get(), system.get(), system.bytes) == 0 && listen(socket.get(), kBacklog) == 0) return made;
+  const int error = errno;
+  Status refused = refused_by_system("cannot listen at " + text(address), error);
+  made = Descriptor();
+  errno = error;
+  return refused;
+}
+
+// Those that the system gives out, of either family; none where it does not say.
+std::pair<int, int> local_ports() {
+  std::pair<int, int> ports{1, 0};
+  std::ifstream file("/proc/sys/net/ipv4/ip_local_port_range");
+  if (!(file >> ports.first >> ports.second) || ports.first < 1 || ports.second > UINT16_MAX) return {1, 0};
+  return ports;
 }
 
 }  // namespace
@@ -92,6 +118,8 @@ Result<Descriptor> make_tcp_socket(Family family) {
   const int domain = family == Family::inet6 ? AF_INET6 : AF_INET;
   Descriptor made(socket(domain, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!made.open()) return refused_by_system("cannot make a TCP socket", errno);
+  // An earlier connection that lingers does not keep its port from who listens there, if both have said so.
+  set_option(made, SOL_SOCKET, SO_REUSEADDR, 1);
   return made;
 }
 
@@ -113,15 +141,17 @@ bool is_unacknowledged(int socket, TimeNs silence) {
 }
 
 Result<Descriptor> listen_on(const Address& address) {
-  Result<Descriptor> made = make_tcp_socket(address.family);
-  if (!made.ok()) return std::move(made).status();
-  const Descriptor& socket = made.value();
-  set_option(socket, SOL_SOCKET, SO_REUSEADDR, 1);  // connections of an earlier job that linger do not block the port
-  if (address.family == Family::inet6) set_option(socket, IPPROTO_IPV6, IPV6_V6ONLY, 1);
-  const SystemAddress system = to_system(address);
-  const bool listens = bind(socket.get(), system.get(), system.bytes) == 0 && listen(socket.get(), kBacklog) == 0;
-  if (!listens) return refused_by_system("cannot listen at " + text(address), errno);
-  return made;
+  Result<Descriptor> listener = listen_at(address);
+  if (listener.ok() || address.port != 0 || errno != EADDRINUSE) return listener;
+  // The system gives out no port at which an earlier connection lingers, though one may listen there.
+  const auto [first, last] = local_ports();
+  Address place = address;
+  for (int port = first; port <= last; ++port) {
+    place.port = static_cast<std::uint16_t>(port);
+    Result<Descriptor> found = listen_at(place);
+    if (found.ok()) return found;
+  }
+  return listener;
 }
 
 std::string words_of(int error) {
