@@ -4,6 +4,7 @@
  *   case_rank loop SECONDS           the same until rank 0's time is up; says its pid first
  *   case_rank late MILLISECONDS      rank 1 comes so much later to the second allreduce
  *   case_rank many COMMS ROUNDS      several communicators of the job, used in changing order
+ *   case_rank cycles COUNT           communicators one after the other, with one sum in each
  *   case_rank leave exit|atexit|shut how a process may end
  *   case_rank fail CODE              rank 1 is large and exits with CODE while the others are in a collective
  *   case_rank json                   one line of JSON on standard output
@@ -93,6 +94,16 @@ static void many(int count, int rounds) {
   }
 }
 
+static void cycles(int count) {
+  for (int turn = 1;; ++turn) {
+    sum(comms[0], 1000, turn);
+    if (turn >= count) return;
+    check(hcommCommDestroy(comms[0]), "destroy");
+    comms[0] = NULL;
+    join(1);
+  }
+}
+
 static void destroy_all(void) {
   for (int which = 0; which < kMostComms; ++which) hcommCommDestroy(comms[which]);
 }
@@ -136,6 +147,8 @@ int main(int count, char** arguments) {
     late(first);
   } else if (strcmp(what, "many") == 0) {
     many(wanted, (int)number(arguments, 3, count));
+  } else if (strcmp(what, "cycles") == 0) {
+    cycles((int)first);
   } else if (strcmp(what, "leave") == 0 && count > 2) {
     leave(arguments[2]);
   } else if (strcmp(what, "fail") == 0) {
