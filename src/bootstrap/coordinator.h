@@ -2,8 +2,8 @@
 //
 //   Threads:  one thread of its own, "hcomm-meet", with all signals blocked. The callbacks run on it.
 //   Blocking: start returns at once; the destructor stops the thread and waits for it (milliseconds).
-//   Bounds:   a connection that says nothing is closed after hello_timeout_ns; at most 256 such at a time; all messages
-//             have one size.
+//   Bounds:   a connection that says nothing is closed after hello_timeout_ns, or a minute where it has shown that it holds the
+//             secret; at most 256 such at a time; all messages have one size.
 //   Refusals: a rank that contradicts the others (how many ranks, which settings) ends its round for all, with the same
 //             text on all. A rank that is one too many, or a stray, is refused alone.
 #pragma once

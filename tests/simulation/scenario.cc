@@ -87,13 +87,14 @@ std::string_view name(Mishap mishap) {
     case Mishap::crash:    return "crash";
     case Mishap::cut:      return "cut";
     case Mishap::pause:    return "pause";
+    case Mishap::absent:   return "absence";
   }
   unreachable();
 }
 
 Scenario draw(std::uint64_t seed) {
   Random random(seed);
-  Scenario scenario{.seed = seed, .algorithm = {}, .weather = {}, .calls = {}};
+  Scenario scenario{.seed = seed, .starts_at = {}, .algorithm = {}, .weather = {}, .calls = {}};
   scenario.ranks = 2 + static_cast<int>(random.below(6));
   scenario.algorithm = one_of(random, algorithms_over_channels(scenario.ranks));
   scenario.weather.most_delay = kMillisecond << random.below(6);
@@ -113,6 +114,13 @@ Scenario draw(std::uint64_t seed) {
                                    Mishap::crash, Mishap::crash, Mishap::cut,      Mishap::pause};
   scenario.mishap = one_of(random, kMishaps);
   if (scenario.mishap == Mishap::mismatch) disturb(scenario, random);
+  if (scenario.mishap == Mishap::none && random.below(6) == 0) scenario.mishap = Mishap::absent;
+  scenario.is_served_apart = random.below(2) == 0;
+  if (scenario.is_served_apart && random.below(4) == 0) scenario.other = scenario.ranks;
+  for (int i = 0; i < scenario.ranks; ++i) {
+    const auto longest = static_cast<std::uint64_t>(random.below(4) == 0 ? 10 * scenario.weather.most_delay : kMicrosecond);
+    scenario.starts_at.push_back(static_cast<TimeNs>(random.below(longest)));
+  }
   return scenario;
 }
 
@@ -120,7 +128,10 @@ std::string describe(const Scenario& scenario) {
   std::string text = "seed " + std::to_string(scenario.seed) + ": " + std::to_string(scenario.ranks) + " ranks, " +
                      scenario.algorithm + ", " + std::string(name(scenario.mishap)) + " of rank " +
                      std::to_string(scenario.victim);
-  if (scenario.mishap == Mishap::cut) text += " and rank " + std::to_string(scenario.other);
+  if (scenario.mishap == Mishap::cut) {
+    text += scenario.other == scenario.ranks ? " and the server" : " and rank " + std::to_string(scenario.other);
+  }
+  if (scenario.meets && scenario.is_served_apart) text += ", served apart,";
   return text + " at " + std::to_string(scenario.at / kMicrosecond) + " us";
 }
 

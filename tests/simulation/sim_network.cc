@@ -225,18 +225,21 @@ void Internet::crash(int node) {
   }
 }
 
-void Internet::cut(int one, int other) {
+bool Internet::cut(int one, int other) {
+  bool found = false;
   for (const auto& weak : wires_) {
     const std::shared_ptr<Wire> wire = weak.lock();
     if (wire == nullptr) continue;
     const bool is_between = std::minmax(wire->ends[0].node, wire->ends[1].node) == std::minmax(one, other);
     if (!is_between) continue;
+    found = true;
     for (int side = 0; side < 2; ++side) {
       wire->pipes[static_cast<std::size_t>(side)].lost = true;
       world_.plan(world_.now() + delay(),
                   [wire, side] { wire->ends[static_cast<std::size_t>(side)].fail("connection timed out", false); });
     }
   }
+  return found;
 }
 
 // ---- one node

@@ -41,8 +41,8 @@ class Internet {
   // The node's process ends: its connections end at the other ends some time later, its listeners at once. What it still does
   // with its sockets afterwards has no effect.
   void crash(int node);
-  // The connections between two nodes are lost without a word; each end is told some time later.
-  void cut(int one, int other);
+  // The connections between two nodes are lost without a word; each end is told some time later. False: there is none.
+  bool cut(int one, int other);
 
   // What the others do while one waits: called again and again, and says whether anything was done.
   std::function<bool()> meanwhile;

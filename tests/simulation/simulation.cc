@@ -7,13 +7,13 @@
 
 #include "comm/communicator.h"
 #include "../comm/oracle.h"
+#include "sim_meeting.h"
 #include "transport/mesh.h"
 
 namespace hcomm::simulation {
 namespace {
 
 constexpr TimeNs kEnd = 400 * kSecond;  // of the world: far beyond every timeout
-constexpr TimeNs kIdleStep = 20 * kMillisecond;
 
 [[noreturn]] void complain(const std::string& what) { throw std::runtime_error(what); }
 
@@ -35,6 +35,7 @@ class Rank {
   void vanish() { ended_ = true; }
   bool has_ended() const { return ended_; }
   bool has_failed() const { return failed_; }
+  bool failed_in_meeting() const { return failed_in_meeting_; }
   const std::string& failure() const { return failure_; }
   const std::optional<Verdict>& verdict() const { return verdict_; }
   std::size_t calls_done() const { return next_; }
@@ -61,9 +62,16 @@ class Rank {
     check(comm_->reserve());
   }
 
+  void join(Internet& internet, const JobId& id, Absent server) {
+    joining_ = std::make_unique<SimJoining>(internet, id, rank_, scenario_.ranks, server, address_);
+  }
+
   // Whether a turn may find something to do: news, a next call, or a look at the clock that is due.
   bool is_due() const {
-    return !ended_ && !inside_ && (has_more_ || network_->has_events() || clock_.now() >= looked_at_ + kIdleStep);
+    const bool starts_late = scenario_.meets && clock_.now() < scenario_.starts_at[static_cast<std::size_t>(rank_)];
+    if (ended_ || inside_ || starts_late) return false;
+    if (joining_ != nullptr) return joining_->is_due();
+    return comm_ != nullptr && (has_more_ || network_->has_events() || clock_.now() >= looked_at_ + kIdleStep);
   }
 
   // Does what can be done now.
@@ -71,18 +79,31 @@ class Rank {
     inside_ = true;
     has_more_ = false;
     looked_at_ = clock_.now();
-    turn_once();
+    joining_ != nullptr ? go_on_joining() : turn_once();
     inside_ = false;
   }
 
  private:
+  void go_on_joining() {
+    std::optional<Result<Meeting>> ended = joining_->turn();
+    if (!ended.has_value()) return;
+    joining_.reset();
+    if (!ended->ok()) {
+      failed_in_meeting_ = true;
+      return fail(ended->status());
+    }
+    std::vector<std::vector<Address>> addresses;
+    for (const Member& member : ended->value().members) addresses.push_back(member.facts.addresses);
+    begin(addresses);
+  }
+
   void turn_once() {
     const Result<bool> done = comm_->nudge();
     if (!done.ok()) return fail(done.status());
     if (!done.value()) return;
     has_more_ = true;
-    if (!met_) {
-      met_ = true;
+    if (!agreed_) {
+      agreed_ = true;
       check(comm_->finish_agreement());
     } else if (current_ != nullptr) {
       compare();
@@ -94,7 +115,7 @@ class Rank {
 
   // Like the end of a program.
   void leave() {
-    verdict_ = transport_->board().verdict();
+    if (transport_ != nullptr) verdict_ = transport_->board().verdict();
     comm_.reset();
     hub_.reset();
     network_ = nullptr;
@@ -141,9 +162,11 @@ class Rank {
   std::shared_ptr<Hub> hub_;
   Address address_;
   Transport* transport_ = nullptr;  // of the communicator
-  std::unique_ptr<Communicator> comm_;
+  std::unique_ptr<SimJoining> joining_;  // until it has met
+  std::unique_ptr<Communicator> comm_;   // then
 
-  bool met_ = false;
+  bool failed_in_meeting_ = false;
+  bool agreed_ = false;
   std::size_t next_ = 0;
   CollectiveCall call_;
   const CollectiveCall* current_ = nullptr;
@@ -167,7 +190,11 @@ class Run {
       ranks_.push_back(std::make_unique<Rank>(world_, internet_, scenario, rank));
       addresses.push_back({ranks_.back()->address()});
     }
-    for (const auto& rank : ranks_) rank->begin(addresses);
+    if (scenario.meets) {
+      serve();
+    } else {
+      for (const auto& rank : ranks_) rank->begin(addresses);
+    }
     internet_.meanwhile = [this] { return turn_all(); };
     plan_mishap();
   }
@@ -178,6 +205,7 @@ class Run {
       if (turn_all()) continue;
       if (!world_.step(world_.now() + kIdleStep)) world_.run_until(world_.now() + kIdleStep);
     }
+    check_meeting();
     check_voices();
     Report report{.finding = {}, .virtual_ns = world_.now()};
     for (const auto& rank : ranks_) {
@@ -190,6 +218,7 @@ class Run {
     }
     internet_.meanwhile = nullptr;
     ranks_.clear();
+    server_.reset();
     world_.run_until(world_.now() + 10 * kSecond);
     if (internet_.open_streams() != 0) complain(std::to_string(internet_.open_streams()) + " sockets are left open");
     if (internet_.open_listeners() != 0) complain(std::to_string(internet_.open_listeners()) + " listeners are left open");
@@ -199,6 +228,20 @@ class Run {
  private:
   bool is_out(int rank) const { return rank == crashed_ || (rank == scenario_.victim && world_.now() < paused_until_); }
 
+  int server_node() const { return scenario_.is_served_apart ? scenario_.ranks : 0; }
+
+  // All come to the meeting, but for one who is absent.
+  void serve() {
+    const int absent = scenario_.mishap == Mishap::absent ? scenario_.victim : -1;
+    const JobId id = job_at(server_node());
+    if (server_node() != absent) server_ = std::make_unique<SimServer>(internet_, server_node(), id, scenario_.ranks);
+    const Absent server = scenario_.is_served_apart ? Absent::is_an_error : Absent::may_come;
+    for (int rank = 0; rank < scenario_.ranks; ++rank) {
+      Rank& each = *ranks_[static_cast<std::size_t>(rank)];
+      rank == absent ? each.vanish() : each.join(internet_, id, server);
+    }
+  }
+
   bool all_ended() const {
     return std::ranges::all_of(ranks_, [](const auto& rank) { return rank->has_ended(); });
   }
@@ -207,25 +250,34 @@ class Run {
     switch (scenario_.mishap) {
       case Mishap::none:
       case Mishap::mismatch:
+      case Mishap::absent:
         return;
       case Mishap::crash:
         return world_.plan(scenario_.at, [this] {
           if (ranks_.empty()) return;  // all have left already
           crashed_ = scenario_.victim;
           internet_.crash(crashed_);
+          if (crashed_ == server_node()) server_.reset();
           ranks_[static_cast<std::size_t>(crashed_)]->vanish();
         });
       case Mishap::cut:
-        return world_.plan(scenario_.at, [this] { internet_.cut(scenario_.victim, scenario_.other); });
+        return world_.plan(scenario_.at, [this] { cut(); });
       case Mishap::pause:
         return world_.plan(scenario_.at, [this] { paused_until_ = world_.now() + scenario_.pause; });
     }
   }
 
+  // As soon as there is something to cut.
+  void cut() {
+    if (ranks_.empty() || internet_.cut(scenario_.victim, scenario_.other)) return;
+    world_.plan(world_.now() + kIdleStep, [this] { cut(); });
+  }
+
   // All that are due have a turn, from a random one on; some must wait for the next round. False: nobody is due.
   bool turn_all() {
     const std::size_t start = world_.random.below(ranks_.size());
-    bool was_due = false;
+    bool was_due = server_ != nullptr && !is_out(server_node()) && server_->is_due();
+    if (was_due) server_->turn();
     for (std::size_t i = 0; i < ranks_.size(); ++i) {
       const std::size_t which = (start + i) % ranks_.size();
       if (is_out(static_cast<int>(which)) || !ranks_[which]->is_due()) continue;
@@ -244,8 +296,37 @@ class Run {
     return text;
   }
 
+  // Who fails in the meeting says whom it missed, unless it lost what serves the meeting.
+  void check_meeting() const {
+    const std::string victim = std::to_string(scenario_.victim);
+    const bool lost_server = server_node() == scenario_.victim;
+    for (const auto& rank : ranks_) {
+      if (!rank->failed_in_meeting()) continue;
+      const auto says = [&](const std::string& words) { return rank->failure().find(words) != std::string::npos; };
+      const bool names = says("rank " + victim + " (pid ") || says("missing: " + victim);
+      switch (scenario_.mishap) {
+        case Mishap::none:
+        case Mishap::mismatch:
+        case Mishap::pause:
+          complain("a meeting failed without a reason: " + rank->failure());
+        case Mishap::cut:
+          break;
+        case Mishap::crash:
+          if (!names && !lost_server) complain("the crashed rank is not named: " + rank->failure());
+          break;
+        case Mishap::absent:
+          if (!names && !(lost_server && says("rank 0, which serves the meeting"))) {
+            complain("the absent rank is not named: " + rank->failure());
+          }
+          break;
+      }
+    }
+  }
+
+  // Of those that met, when all did: who did not has ended, too, and may be taken for the one that died.
   void check_voices() const {
     if (scenario_.mishap != Mishap::crash) return;
+    if (std::ranges::any_of(ranks_, [](const auto& rank) { return rank->failed_in_meeting(); })) return;
     for (const auto& rank : ranks_) {
       if (!rank->has_failed()) continue;
       if (!rank->verdict().has_value()) complain("a failure without a verdict: " + rank->failure());
@@ -256,6 +337,7 @@ class Run {
   const Scenario& scenario_;
   World world_;
   Internet internet_;
+  std::unique_ptr<SimServer> server_;  // null: there is none any more
   std::vector<std::unique_ptr<Rank>> ranks_;
   int crashed_ = -1;
   TimeNs paused_until_ = 0;

@@ -1,10 +1,10 @@
-// Runs a scenario: all ranks in one thread, each with its own hub, mesh and communicator over the simulated network, turn by turn
-// in random order; and says what was wrong.
+// Runs a scenario: all ranks in one thread, each on a host of its own. They meet over the simulated network, by the classes of
+// bootstrap, and go on with hub, mesh and communicator over it; turn by turn in random order. And says what was wrong.
 //
 // What must hold:
 //   exactness  each call that succeeds has the right result; without a mishap, or after a mere pause, all succeed
 //   an end     in virtual time every rank that lives ends its program or has a failure
-//   one voice  when a rank has crashed, all who fail name it
+//   one voice  when a rank has crashed, all who fail name it; who fails in the meeting names the rank that crashed or never came
 //   no leak    when all have left, no socket is open
 #pragma once
 

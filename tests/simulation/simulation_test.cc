@@ -10,8 +10,9 @@
 namespace hcomm::simulation {
 namespace {
 
-void check_seed(std::uint64_t seed) {
-  const Scenario scenario = draw(seed);
+void check_seed(std::uint64_t seed, bool meets = true) {
+  Scenario scenario = draw(seed);
+  scenario.meets = meets;
   const Report report = run(scenario);
   INFO(describe(scenario));
   CHECK(report.finding == "");
@@ -29,7 +30,7 @@ TEST_CASE("the seeds of earlier findings") {
   int seeds = 0;
   for (std::string line; std::getline(file, line);) {
     if (line.empty() || line[0] == '#') continue;
-    check_seed(std::stoull(line));
+    for (const bool meets : {false, true}) check_seed(std::stoull(line), meets);
     ++seeds;
   }
   CHECK(seeds > 0);
@@ -46,15 +47,16 @@ TEST_CASE("a seed tells the same story again") {
 }
 
 TEST_CASE("mishaps of every kind happen, and are felt") {
-  int failed[5] = {};
-  int drawn[5] = {};
+  int failed[6] = {};
+  int drawn[6] = {};
   for (std::uint64_t seed = 1; seed <= 150; ++seed) {
     const Scenario scenario = draw(seed);
     ++drawn[static_cast<int>(scenario.mishap)];
     failed[static_cast<int>(scenario.mishap)] += run(scenario).failed_ranks > 0 ? 1 : 0;
   }
   for (const int each : drawn) CHECK(each > 0);
-  for (const Mishap felt : {Mishap::mismatch, Mishap::crash, Mishap::cut}) CHECK(failed[static_cast<int>(felt)] > 0);
+  constexpr Mishap kFelt[] = {Mishap::mismatch, Mishap::crash, Mishap::cut, Mishap::absent};
+  for (const Mishap felt : kFelt) CHECK(failed[static_cast<int>(felt)] > 0);
   for (const Mishap harmless : {Mishap::none, Mishap::pause}) CHECK(failed[static_cast<int>(harmless)] == 0);
 }
 
