@@ -55,13 +55,15 @@ class Combine {
           std::size_t elements, Store store)
       : recipe_(recipe), sources_(sources), targets_(targets), elements_(elements), store_(store) {
     const auto partial = [&](const auto& operand) { return is_partial(operand); };
-    one_format_ = std::all_of(sources.begin(), sources.end(), partial) || std::none_of(sources.begin(), sources.end(), partial);
+    const bool has_formats = recipe.widen != nullptr;  // else nobody need be asked
+    one_format_ = !has_formats || std::all_of(sources.begin(), sources.end(), partial) ||
+                  std::none_of(sources.begin(), sources.end(), partial);
     elements_only_ = one_format_ && !is_partial(sources[0]);
     if (recipe.finish != nullptr) {
       for (const CombineTarget& target : targets) finish_over_ = std::max(finish_over_, target.finished_over);
     }
-    result_is_partial_ = !elements_only_ || std::any_of(targets.begin(), targets.end(), partial) ||
-                         (finish_over_ != 0 && recipe.widen != nullptr);
+    result_is_partial_ =
+        has_formats && (!elements_only_ || finish_over_ != 0 || std::any_of(targets.begin(), targets.end(), partial));
     // A single target that needs neither conversion nor special stores takes results straight from the registers.
     direct_ = targets.size() == 1 && store == Store::regular && result_is_partial_ == is_partial(targets[0]) && finish_over_ == 0;
   }
