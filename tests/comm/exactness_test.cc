@@ -239,17 +239,32 @@ TEST_CASE("exactness matrix, seven to thirteen ranks", "[large]") {
   }
 }
 
-TEST_CASE("every type and op with every algorithm") {
+namespace {
+
+// With every algorithm, over one transport after the other in turn, or over all of them.
+void types_ops_and_algorithms(bool every_transport) {
+  std::size_t turn = 0;
   for (const int ranks : {3, 4}) {
     for (const std::string_view algorithm : algorithm_names()) {
-      for (const std::string_view transport : kAllTransports) {
+      ++turn;
+      for (std::size_t place = 0; place < kAllTransports.size(); ++place) {
+        const std::string_view transport = kAllTransports[place];
         if (!has_window(transport) && needs_window(algorithm, ranks)) continue;
+        const std::size_t legal = needs_window(algorithm, ranks) ? 2 : kAllTransports.size();
+        if (!every_transport && place != turn % legal) continue;
         INFO(algorithm << ", " << ranks << " ranks, " << transport);
         REQUIRE_NOTHROW(run_world(ranks, settings_for(algorithm, transport), all_types_and_ops));
       }
     }
   }
 }
+
+}  // namespace
+
+TEST_CASE("every type and op with every algorithm, each over one of the transports") { types_ops_and_algorithms(false); }
+
+// Takes minutes.
+TEST_CASE("every type and op with every algorithm over every transport", "[.][hundred]") { types_ops_and_algorithms(true); }
 
 TEST_CASE("every type and op of a rank alone") {
   REQUIRE_NOTHROW(run_world(1, settings_for("adaptive", "loopback"), all_types_and_ops));

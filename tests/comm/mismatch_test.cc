@@ -203,7 +203,7 @@ void matrix(std::string_view transport, int slots, bool every_rank) {
           const auto plan = make_plan(setting, kind);
           if (!plan) continue;
           ++turn;
-          // Without shared memory a rank must be asked what it calls, after 100 ms: here some of the cases, in [large] all.
+          // Without shared memory a rank must be asked what it calls, after 100 ms: here some of the cases, in [hundred] all.
           if (!every_rank && !testing::has_window(transport) && turn % 29 != 0) continue;
           for (int odd = 0; odd < ranks; ++odd) {
             if (!every_rank && odd != turn % ranks) continue;
@@ -228,9 +228,14 @@ TEST_CASE("calls that do not fit are told with one slot, and with so many that d
 }
 
 TEST_CASE("whichever rank makes the call that does not fit, all are told", "[large]") {
-  for (const std::string_view transport : testing::kAllTransports) {
+  for (const std::string_view transport : {"loopback", "shm"}) {
     for (const int slots : {0, 1, kMaxSlots}) matrix(transport, slots, true);
   }
+}
+
+// Takes an hour: each case asks its peers, and waits.
+TEST_CASE("the same where ranks share no memory", "[.][hundred]") {
+  for (const std::string_view transport : {std::string_view("tcp"), testing::kMixed}) matrix(transport, 0, true);
 }
 
 // B014 in the other direction: without the check, ranks may name the same bytes by different types.
