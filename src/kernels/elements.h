@@ -68,14 +68,16 @@ struct Complex {
 
 // --- Operations ---------------------------------------------------------------------------------------------------------
 
-// Wraps where it has no room for the result.
+// Wraps where it has no room for the result: computed as Unsigned, which has all of its bits.
 template <class T>
-concept Wrapping = std::is_integral_v<T> && sizeof(T) <= sizeof(std::uint64_t);
+concept Wrapping = std::is_integral_v<T> || std::is_same_v<T, Int128> || std::is_same_v<T, Uint128>;
+template <class T>
+using Unsigned = std::conditional_t<(sizeof(T) > sizeof(std::uint64_t)), Uint128, std::uint64_t>;
 
 struct Sum {
   template <class T>
   static T apply(T a, T b) {
-    if constexpr (Wrapping<T>) return static_cast<T>(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(b));
+    if constexpr (Wrapping<T>) return static_cast<T>(static_cast<Unsigned<T>>(a) + static_cast<Unsigned<T>>(b));
     else return a + b;
   }
   template <class T>
@@ -88,7 +90,7 @@ struct Sum {
 struct Product {
   template <class T>
   static T apply(T a, T b) {
-    if constexpr (Wrapping<T>) return static_cast<T>(static_cast<std::uint64_t>(a) * static_cast<std::uint64_t>(b));
+    if constexpr (Wrapping<T>) return static_cast<T>(static_cast<Unsigned<T>>(a) * static_cast<Unsigned<T>>(b));
     else return a * b;
   }
   template <class T>
