@@ -83,7 +83,7 @@ Status Communicator::finish_agreement() {
   const auto neighbours = host_.empty() ? ranks_ : static_cast<int>(std::ranges::count(host_, own_host));
   idle_policy_ = IdlePolicy::for_load(neighbours, shared_cores(all, host_, own_host));
   cache_.learn(shared);
-  agreement_ = {};
+  agreement_ = std::vector<std::int64_t>();
   sequence_ = 0;
   last_call_ = {};
   return {};

@@ -10,7 +10,7 @@ void ContextState::set_board(const Board& board) {
   board_ = board;
   for (const int peer : early_leavers_) board_->set_left(peer);
   if (early_verdict_.has_value()) board_->give(*early_verdict_);
-  early_leavers_ = {};
+  early_leavers_ = std::vector<int>();
 }
 
 void ContextState::has_left(int peer) {

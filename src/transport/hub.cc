@@ -13,6 +13,7 @@ constexpr TimeNs kLongestFarewell = kSecond;       // for what was sent to arriv
 constexpr TimeNs kLongestCall = 400 * kMillisecond;  // for peers who are to hear of a failure and have no link yet
 // Who listens no more may have ended because of a failure, of which others will tell soon.
 constexpr TimeNs kGraceOfTheGone = kSecond;
+constexpr int kMostTurnsToTheEnd = 16;  // more than the system holds for a connection
 
 }  // namespace
 
@@ -38,18 +39,50 @@ void Hub::abandon_in_child() {
   if (in_child_) in_child_();
 }
 
-// A peer that listens elsewhere than before has left and come again: what was known of it is of the past.
 void Hub::set_peers(std::vector<std::vector<Address>> peers) {
-  const std::lock_guard lock(mutex_);
-  HCOMM_ASSERT(peers.size() == peers_.size());
-  for (std::size_t i = 0; i < peers.size(); ++i) {
-    const auto rank = static_cast<int>(i);
-    if (peers_[i].at == peers[i]) continue;
-    const bool had_links = !peers_[i].at.empty();
-    if (had_links && peers_[i].link != nullptr) lose(rank);
-    if (had_links) peers_[i] = {};
-    peers_[i].at = std::move(peers[i]);
+  {
+    const std::lock_guard lock(mutex_);
+    HCOMM_ASSERT(peers.size() == peers_.size());
+    for (std::size_t rank = 0; rank < peers.size(); ++rank) meet_again(static_cast<int>(rank), std::move(peers[rank]));
   }
+  network_->wake();  // a sleeper may have news of what was read here
+  changed_.notify_all();
+}
+
+// Only what works is kept: a link that stands, and a connection that is being let in. A dialer may have been turned away without
+// having heard of it yet, so it begins again.
+void Hub::meet_again(int rank, std::vector<Address> at) {
+  Peer& known = peer(rank);
+  if (known.link != nullptr && !stands(*known.link)) lose(rank);
+  const bool moved = !known.at.empty() && known.at != at;
+  const bool is_another = moved || known.gone || known.missed_at != kNever || !known.unreachable.empty();
+  const bool was_dialing = known.dialer != nullptr;
+  known.dialer.reset();
+  Peer now;
+  now.at = std::move(at);
+  now.arriving = known.arriving;
+  if (is_another) {
+    has_died(rank);
+    for (const auto& [id, context] : contexts_) {
+      if (!context->is_early()) now.past.insert(id);
+    }
+    for (const auto& [id, verdict] : verdicts_) now.past.insert(id);
+  } else {
+    now.link = std::move(known.link);
+    now.past = std::move(known.past);
+  }
+  known = std::move(now);
+  if (was_dialing) need(rank);
+}
+
+// Reads what has come, for the connection's end may be last in it.
+bool Hub::stands(Link& link) {
+  for (int turns = 0; turns < kMostTurnsToTheEnd; ++turns) {
+    if (!link.turn()) return false;
+    if (!link.unfinished()) return true;
+  }
+  want_turn(link.peer());
+  return true;
 }
 
 // ---- contexts
@@ -81,7 +114,7 @@ ContextState& Hub::open_context(std::uint32_t id, const Board& board) {
 void Hub::close_context(ContextState& context) {
   const std::uint32_t id = context.id();
   for (Peer& each : peers_) {
-    if (each.link == nullptr) continue;
+    if (!each.hears_of(id)) continue;
     context.for_each_lane([&](int, Lane, TcpLane& lane) { each.link->forget(lane); });
     if (Board* const board = context.board()) send_status(*each.link, id, *board);
     each.link->post({.kind = FrameKind::left, .context = id});
@@ -133,6 +166,7 @@ void Hub::need_again(int rank) {
   peer(rank).dials_us = false;
   const auto wants = [&](ContextState& context) {
     bool found = false;
+    if (peer(rank).past.contains(context.id())) return false;
     context.for_each_lane([&](int other, Lane, TcpLane&) { found = found || other == rank; });
     return found;
   };
@@ -155,6 +189,7 @@ void Hub::link_up(int rank, std::unique_ptr<Stream> stream, Link::End end) {
 
 // What waited for the link.
 void Hub::resume(int rank, ContextState& context) {
+  if (!peer(rank).hears_of(context.id())) return;
   context.for_each_lane([&](int other, Lane lane, TcpLane& state) {
     if (other != rank) return;
     want_to_receive(context.id(), rank, lane, state);
@@ -215,14 +250,14 @@ void Hub::fail_lanes(int rank, const std::string& why) {
 
 void Hub::want_to_send(std::uint32_t context, int rank, Lane lane, TcpLane& state) {
   need(rank);
-  if (peer(rank).link == nullptr) return;
+  if (!peer(rank).hears_of(context)) return;
   peer(rank).link->enqueue(context, lane, state);
   flush(rank);
 }
 
 void Hub::want_to_receive(std::uint32_t context, int rank, Lane lane, TcpLane& state) {
   need(rank);
-  if (peer(rank).link == nullptr) return;
+  if (!peer(rank).hears_of(context)) return;
   const std::uint64_t grant = state.grant_to_tell();
   if (grant == 0) return;
   peer(rank).link->post({.kind = FrameKind::grant, .lane = lane, .context = context, .value = grant});

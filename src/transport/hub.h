@@ -50,7 +50,8 @@ class Hub final : public LinkOwner, private Host {
   // In the child of a fork, where nothing but the destructor is called afterwards.
   void abandon_in_child();
 
-  // Where all ranks listen, in rank order; before the first channel is used, and again with each new communicator.
+  // Where all ranks listen, in rank order; before the first channel is used, and again before each new communicator. Whoever was
+  // taken for gone is there again, also at the same place, but for the communicators that there were: in those it stays dead.
   void set_peers(std::vector<std::vector<Address>> peers);
 
  private:
@@ -77,6 +78,9 @@ class Hub final : public LinkOwner, private Host {
     bool gone = false;      // there was a link, or nobody listens there any more
     TimeNs missed_at = kNever;  // nobody listened there then; gone after a grace
     std::string unreachable;  // why no link can be made, if so
+    std::set<std::uint32_t> past;  // contexts that were shared with whoever was this rank before
+
+    bool hears_of(std::uint32_t context) const { return link != nullptr && !past.contains(context); }
   };
   Peer& peer(int rank) { return peers_[static_cast<std::size_t>(rank)]; }
 
@@ -87,6 +91,8 @@ class Hub final : public LinkOwner, private Host {
   ContextState* find_context(std::uint32_t id);
   ContextState* find_or_make_early(std::uint32_t id);
 
+  void meet_again(int rank, std::vector<Address> at);
+  bool stands(Link& link);
   void need(int rank);
   void link_up(int rank, std::unique_ptr<Stream> stream, Link::End end);
   void need_again(int rank);

@@ -5,7 +5,7 @@ namespace hcomm {
 
 void Hub::ask_everybody(std::uint32_t context) {
   for (Peer& each : peers_) {
-    if (each.link == nullptr) continue;
+    if (!each.hears_of(context)) continue;
     each.link->post({.kind = FrameKind::query, .context = context});
     flush(each.link->peer());
   }
@@ -22,7 +22,7 @@ void Hub::spread(ContextState& context) {
   verdicts_[context.id()] = payload;
   is_herald_ = is_herald_ || verdict->writer == self_;
   for (Peer& each : peers_) {
-    if (each.link == nullptr) continue;
+    if (!each.hears_of(context.id())) continue;
     each.link->post({.kind = FrameKind::verdict, .context = context.id(), .length = kVerdictBytes}, payload);
     flush(each.link->peer());
   }
@@ -32,6 +32,7 @@ void Hub::spread(ContextState& context) {
 
 void Hub::tell_verdicts(int rank) {
   for (const auto& [id, payload] : verdicts_) {
+    if (!peer(rank).hears_of(id)) continue;
     peer(rank).link->post({.kind = FrameKind::verdict, .context = id, .length = kVerdictBytes}, payload);
   }
   if (!verdicts_.empty()) flush(rank);

@@ -141,7 +141,7 @@ bool Link::write_some(std::size_t& moved) {
     if (control_sent_ < control_.size()) return true;
     control_sent_ = 0;
     control_.clear();
-    if (control_.capacity() > kMostIdleBytes) control_ = {};
+    if (control_.capacity() > kMostIdleBytes) control_ = std::vector<std::byte>();
   } else {
     account_written(result.bytes);
   }

@@ -26,7 +26,7 @@ void TcpLane::post_recv(std::span<const Bytes> parts, std::uint64_t mark, Comple
   if (backlog_.empty()) return;
   const std::size_t used = consume(backlog_);
   backlog_.erase(backlog_.begin(), backlog_.begin() + static_cast<std::ptrdiff_t>(std::min(used, backlog_.size())));
-  if (backlog_.empty()) backlog_ = {};  // an idle channel holds nothing
+  if (backlog_.empty()) backlog_ = std::vector<std::byte>();  // an idle channel holds nothing
 }
 
 std::size_t TcpLane::sendable() {
@@ -146,7 +146,7 @@ void TcpLane::break_receiving(hcommResult_t code, const std::string& why) {
   if (receiving_.is_set()) return;
   receiving_ = {code, why};
   for (; !receives_.empty(); receives_.pop()) owner_.finish(*receives_.front().completion, receiving_.status());
-  backlog_ = {};
+  backlog_ = std::vector<std::byte>();
 }
 
 void TcpLane::fail(hcommResult_t code, const std::string& why) {

@@ -33,6 +33,45 @@ void turn_both(Transport& one, Transport& other, const std::function<bool()>& do
   }
 }
 
+// Two ranks; rank 1 comes and goes, at one place.
+struct Successors {
+  Successors() {
+    kept = open_hub(secret, 0, 2, places[0]);
+    come();
+  }
+
+  void come() {
+    going = open_hub(secret, 1, 2, places[1]);
+    name_all();
+  }
+  void name_all() {
+    const std::vector<std::vector<Address>> all = {{places[0]}, {places[1]}};
+    kept->set_peers(all);
+    going->set_peers(all);
+  }
+  std::unique_ptr<Transport> here(std::uint32_t context) const { return mesh_of({kept, going}, 0, context); }
+  std::unique_ptr<Transport> there(std::uint32_t context) const { return mesh_of({kept, going}, 1, context); }
+
+  Secret secret{};
+  std::vector<Address> places = std::vector<Address>(2, parse_address("127.0.0.1:0").value());
+  SharedHub kept;
+  SharedHub going;
+};
+
+// A message each way arrives.
+void exchange(Transport& zero, Transport& one) {
+  const auto data = pattern(5000, 1);
+  std::vector<std::byte> at_zero(data.size()), at_one(data.size());
+  std::array<Completion, 4> ends;
+  send(zero, 1, Lane::collective, data, ends[0]);
+  recv(one, 0, Lane::collective, at_one, ends[1]);
+  send(one, 0, Lane::collective, data, ends[2]);
+  recv(zero, 1, Lane::collective, at_zero, ends[3]);
+  turn_both(zero, one, [&] { return std::ranges::all_of(ends, [](const Completion& each) { return each.finished; }); });
+  for (const Completion& each : ends) expect(each.status.ok(), each.status.trail());
+  expect(at_zero == data && at_one == data, "wrong bytes");
+}
+
 }  // namespace
 
 TEST_CASE("threads that use different communicators of one hub at once do not disturb each other") {
@@ -142,6 +181,69 @@ TEST_CASE("a verdict reaches a rank over others, though nobody has spoken with i
     REQUIRE(rank->board().has_verdict());
     CHECK(rank->board().verdict()->culprit == 0);
   }
+}
+
+TEST_CASE("who was taken for gone and comes again at the same place is there in a new communicator, and dead in the old one") {
+  Successors ranks;
+  const auto old = ranks.here(0);
+  auto leaver = ranks.there(0);
+  exchange(*old, *leaver);
+  const bool is_noticed = GENERATE(true, false);
+  INFO((is_noticed ? "its end was seen" : "its end was on its way"));
+  leaver.reset();
+  ranks.going.reset();
+  if (is_noticed) turn_until(*old, [&] { return old->board().is_dead(1); });
+
+  ranks.come();
+  const auto zero = ranks.here(1);
+  const auto one = ranks.there(1);
+  exchange(*zero, *one);
+  CHECK_FALSE(zero->board().is_dead(1));
+  CHECK(old->board().is_dead(1));
+}
+
+TEST_CASE("a peer that was not there when it was dialled is reached once it is named anew") {
+  Successors ranks;
+  ranks.going.reset();
+  const auto old = ranks.here(0);
+  const auto data = pattern(100, 1);
+  Completion never;
+  send(*old, 1, Lane::collective, data, never);  // nobody listens there: noticed, or about to be
+  const bool is_noticed = GENERATE(true, false);
+  if (is_noticed) turn_until(*old, [&] { return old->board().is_dead(1); });
+
+  ranks.come();
+  const auto zero = ranks.here(1);
+  const auto one = ranks.there(1);
+  exchange(*zero, *one);
+  CHECK_FALSE(zero->board().is_dead(1));
+}
+
+// A hub refuses a peer that speaks of more communicators than it can know.
+TEST_CASE("a successor hears nothing of communicators that it was never in") {
+  constexpr std::uint32_t kMany = Hub::kMostEarlyContexts + 1;
+  Successors ranks;
+  std::vector<std::unique_ptr<Transport>> old;
+  for (std::uint32_t context = 0; context < kMany; ++context) {
+    old.push_back(ranks.here(context));
+    exchange(*old.back(), *ranks.there(context));
+  }
+  ranks.going.reset();
+
+  ranks.come();
+  const auto zero = ranks.here(kMany);
+  const auto one = ranks.there(kMany);
+  exchange(*zero, *one);
+  const auto data = pattern(100, 1);
+  std::vector<Completion> never(kMany);
+  for (std::uint32_t context = 0; context < kMany; ++context) {
+    send(*old[context], 1, Lane::collective, data, never[context]);
+    old[context]->inquire();
+    old[context]->board().give({.reason = Reason::aborted, .culprit = 0, .writer = 0});
+    old[context]->poll();
+  }
+  old.clear();
+  exchange(*zero, *one);
 }
 
 }  // namespace hcomm::test

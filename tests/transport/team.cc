@@ -131,25 +131,32 @@ std::string run_processes(const TeamSpec& spec, const Body& body) {
 
 }  // namespace
 
+std::shared_ptr<Hub> open_hub(const Secret& secret, int rank, int ranks, Address& at) {
+  auto network = KernelNetwork::open();
+  expect(network.ok(), network.status().trail());
+  auto bell = BellSocket::open(*network.value());
+  expect(bell.ok(), bell.status().trail());
+  auto hub = std::make_shared<Hub>(HubOptions{.secret = secret,
+                                              .rank = rank,
+                                              .ranks = ranks,
+                                              .network = std::move(network).value(),
+                                              .bell = std::move(bell).value(),
+                                              .in_child = {}});
+  const auto place = hub->listen(at);
+  expect(place.ok(), place.status().trail());
+  at = place.value();
+  return hub;
+}
+
 std::vector<std::shared_ptr<Hub>> open_hubs(int ranks) {
   Secret secret{};
   fill_with_random(secret);
   std::vector<std::shared_ptr<Hub>> hubs;
   std::vector<std::vector<Address>> all;
   for (int rank = 0; rank < ranks; ++rank) {
-    auto network = KernelNetwork::open();
-    expect(network.ok(), network.status().trail());
-    auto bell = BellSocket::open(*network.value());
-    expect(bell.ok(), bell.status().trail());
-    hubs.push_back(std::make_shared<Hub>(HubOptions{.secret = secret,
-                                                    .rank = rank,
-                                                    .ranks = ranks,
-                                                    .network = std::move(network).value(),
-                                                    .bell = std::move(bell).value(),
-                                                    .in_child = {}}));
-    const auto at = hubs.back()->listen(parse_address("127.0.0.1:0").value());
-    expect(at.ok(), at.status().trail());
-    all.push_back({at.value()});
+    Address at = parse_address("127.0.0.1:0").value();
+    hubs.push_back(open_hub(secret, rank, ranks, at));
+    all.push_back({at});
   }
   for (const auto& hub : hubs) hub->set_peers(all);
   return hubs;

@@ -59,6 +59,9 @@ std::string read_file(const std::string& path);
 // Hubs of so many ranks that know each other, on the loopback interface.
 std::vector<std::shared_ptr<Hub>> open_hubs(int ranks);
 
+// One that knows nobody yet and listens there; `at` gets its port.
+std::shared_ptr<Hub> open_hub(const Secret& secret, int rank, int ranks, Address& at);
+
 // All ranks in this process (not shm_processes), without faults.
 std::vector<std::unique_ptr<Transport>> open_all(const TeamSpec& spec);
 
