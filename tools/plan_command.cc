@@ -106,12 +106,13 @@ PlanRequest request_of(Collective collective, const Words& words, const Settings
   }
   const std::size_t share = is_strided(collective) ? bytes.value() / static_cast<std::size_t>(words.ranks) : bytes.value();
   request.bytes = collective == Collective::barrier ? 0 : share / request.element_bytes * request.element_bytes;
-  request.slots = sizes.value().slots;
   request.cores = words.cores > 0 ? words.cores : usable_cores();
   request.layout = layout_of(words);
+  const bool has_window = !words.no_window && words.ranks > 1 && request.layout.hosts() == 1;
+  request.slots = has_window ? sizes.value().slots : 1;
   request.room = {.chunk_bytes = settings.chunk_bytes,
-                  .has_window = !words.no_window && words.ranks > 1 && request.layout.hosts() == 1,
-                  .slot_bytes = sizes.value().slot_bytes};
+                  .has_window = has_window,
+                  .slot_bytes = has_window ? sizes.value().slot_bytes : 0};
   return request;
 }
 

@@ -8,10 +8,13 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <set>
 
+#include "bootstrap/facts.h"
 #include "comm/communicator.h"
 #include "comm/stores.h"
 #include "topology/cores.h"
+#include "topology/host_identity.h"
 
 namespace hcomm {
 namespace {
@@ -22,9 +25,10 @@ struct Words {
   std::int64_t can_map = 0;
   std::int64_t store = 0;  // rank 0's counts
   std::int64_t quota = 0;  // whole cores that the cgroup allows; 0: no limit
+  HostId machine{};        // whose cores it uses, whatever HCOMM_HOST_ID says
   std::array<std::uint64_t, kMaskWords> mask{};
 };
-static_assert(sizeof(Words) == (3 + kMaskWords) * sizeof(std::int64_t));
+static_assert(sizeof(Words) == (3 + kMaskWords) * sizeof(std::int64_t) + sizeof(HostId));
 inline constexpr std::size_t kWords = sizeof(Words) / sizeof(std::int64_t);
 
 std::array<std::uint64_t, kMaskWords> affinity_mask() {
@@ -35,13 +39,12 @@ std::array<std::uint64_t, kMaskWords> affinity_mask() {
   return mask;
 }
 
-// Cores that the ranks of a host may use together; `host` is [rank], empty where there is one host.
-int shared_cores(std::span<const Words> all, std::span<const int> host, int which) {
+// Cores that the ranks of a machine may use together.
+int shared_cores(std::span<const Words> all, const HostId& machine) {
   std::array<std::uint64_t, kMaskWords> together{};
   std::int64_t quota = 0;
-  for (std::size_t rank = 0; rank < all.size(); ++rank) {
-    if (!host.empty() && host[rank] != which) continue;
-    const Words& each = all[rank];
+  for (const Words& each : all) {
+    if (each.machine != machine) continue;
     for (std::size_t i = 0; i < kMaskWords; ++i) together[i] |= each.mask[i];
     if (each.quota > 0) quota = quota == 0 ? each.quota : std::min(quota, each.quota);
   }
@@ -57,6 +60,7 @@ Status Communicator::begin_agreement() {
   if (ranks_ == 1) return {};
   Words own{.can_map = can_map_peers_ ? 1 : 0,
             .quota = static_cast<std::int64_t>(std::ceil(cpu_quota().value_or(0))),
+            .machine = host_id(host_identity()),
             .mask = affinity_mask()};
   if (rank_ == 0) own.store = static_cast<std::int64_t>(best_shared_store());
   agreement_.assign(kWords * static_cast<std::size_t>(ranks_), 0);
@@ -77,11 +81,13 @@ Status Communicator::finish_agreement() {
   set_shared_store(way);
   SharedFacts shared = facts();
   shared.cores = 0;
-  const int hosts = host_.empty() ? 1 : std::ranges::max(host_) + 1;
-  for (int host = 0; host < hosts; ++host) shared.cores += shared_cores(all, host_, host);
-  const int own_host = host_.empty() ? 0 : host_[static_cast<std::size_t>(rank_)];
-  const auto neighbours = host_.empty() ? ranks_ : static_cast<int>(std::ranges::count(host_, own_host));
-  idle_policy_ = IdlePolicy::for_load(neighbours, shared_cores(all, host_, own_host));
+  std::set<HostId> machines;
+  for (const Words& each : all) {
+    if (machines.insert(each.machine).second) shared.cores += shared_cores(all, each.machine);
+  }
+  const HostId& own = all[static_cast<std::size_t>(rank_)].machine;
+  const auto neighbours = std::ranges::count_if(all, [&](const Words& each) { return each.machine == own; });
+  idle_policy_ = IdlePolicy::for_load(static_cast<int>(neighbours), shared_cores(all, own));
   cache_.learn(shared);
   agreement_ = std::vector<std::int64_t>();
   sequence_ = 0;

@@ -26,7 +26,7 @@ Communicator::Communicator(Membership membership)
       process_(fork_generation()),
       clock_(membership.clock != nullptr ? *membership.clock : monotonic_clock()),
       can_map_peers_(membership.can_map_peers),
-      host_(std::move(membership.host)),
+      layout_(std::move(membership.layout)),
       is_checked_(settings_.check == Check::signature),
       transport_(std::move(membership.transport)),
       cache_(facts(), settings_),
@@ -35,7 +35,7 @@ Communicator::Communicator(Membership membership)
 Communicator::~Communicator() = default;
 
 SharedFacts Communicator::facts() const {
-  SharedFacts facts{.rank = rank_, .ranks = ranks_, .layout = {host_}};
+  SharedFacts facts{.rank = rank_, .ranks = ranks_, .layout = layout_};
   Window* const window = transport_ != nullptr ? transport_->window() : nullptr;
   if (window != nullptr) {
     facts.has_window = true;

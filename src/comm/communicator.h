@@ -38,7 +38,7 @@ struct Membership {
   std::unique_ptr<Transport> transport;    // null for a single rank
   std::string_view transport_name = "self";  // static
   bool can_map_peers = false;              // this rank can map its peers' windows
-  std::vector<int> host = {};              // [rank]: whose cores it uses; empty: all the same
+  RankLayout layout = {};                  // which ranks are on one host
   const Clock* clock = nullptr;            // borrowed; null: CLOCK_MONOTONIC
 };
 
@@ -131,7 +131,7 @@ class Communicator {
   const std::uint32_t process_;  // the fork generation it was made in
   const Clock& clock_;
   const bool can_map_peers_;
-  const std::vector<int> host_;  // [rank]; empty: all the same
+  const RankLayout layout_;
   IdlePolicy idle_policy_;
   const bool is_checked_;  // calls are compared
   bool windows_agreed_ = false;

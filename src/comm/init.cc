@@ -87,25 +87,25 @@ Result<std::unique_ptr<Communicator>> join_job(Appointment appointment, const Kn
   Result<Meeting> meeting = meet(appointment, knobs);
   if (!meeting.ok()) return std::move(meeting).status();
   const Meeting& met = meeting.value();
-  const HostMap map = host_map_of(met, transport.value() != "tcp");
-  if (!map.is_one()) {
-    if (Status status = reach_others(hub.value(), met, map, rank); !status.ok()) return status;
+  const Ways ways = ways_of(met, transport.value() != "tcp");
+  if (!ways.are_memory_alone()) {
+    if (Status status = reach_others(hub.value(), met, ways, rank); !status.ok()) return status;
   }
   Result<std::unique_ptr<Transport>> opened = open_one({.segment_fd = met.segment.get(),
                                                         .context = static_cast<int>(met.context),
                                                         .rank = rank,
-                                                        .map = map,
+                                                        .ways = ways,
                                                         .pids = pids_of(met),
-                                                        .hub = map.is_one() ? nullptr : hub.value().hub},
+                                                        .hub = ways.are_memory_alone() ? nullptr : hub.value().hub},
                                                        sizes.value());
   if (!opened.ok()) return std::move(opened).status();
   return agreed(std::make_unique<Communicator>(Membership{.rank = rank,
                                                           .ranks = ranks,
                                                           .settings = settings,
                                                           .transport = std::move(opened).value(),
-                                                          .transport_name = map.transport_name(),
+                                                          .transport_name = ways.transport_name(),
                                                           .can_map_peers = can_map(met),
-                                                          .host = hosts_by_cores(map, settings)}));
+                                                          .layout = ways.layout}));
 }
 
 Result<std::unique_ptr<Communicator>> alone(const Settings& settings) {
@@ -137,10 +137,8 @@ Result<std::vector<std::unique_ptr<Communicator>>> init_all(int ranks, const Set
     made.push_back(std::move(one).value());
     return made;
   }
-  HostMap map = one_host(ranks);
-  if (!hosts.empty()) map.host = std::move(hosts);
-  map.shares_memory = transport.value() != "tcp";
-  auto opened = open_all(transport.value(), map, sizes.value());
+  const Ways ways{.ranks = ranks, .layout = {std::move(hosts)}, .shares_memory = transport.value() != "tcp"};
+  auto opened = open_all(transport.value(), ways, sizes.value());
   if (!opened.ok()) return std::move(opened).status();
   const PeerProcess self{static_cast<int>(getpid()), own_pid_namespace()};
   const bool can_map = can_map_peers({&self, 1});
@@ -150,8 +148,9 @@ Result<std::vector<std::unique_ptr<Communicator>>> init_all(int ranks, const Set
                           .ranks = ranks,
                           .settings = settings,
                           .transport = std::move(opened.value()[static_cast<std::size_t>(rank)]),
-                          .transport_name = map.is_one() ? transport.value() : map.transport_name(),
-                          .can_map_peers = can_map};
+                          .transport_name = ways.are_memory_alone() ? transport.value() : ways.transport_name(),
+                          .can_map_peers = can_map,
+                          .layout = ways.layout};
     made.push_back(std::make_unique<Communicator>(std::move(membership)));
     all.push_back(made.back().get());
     if (Status status = all.back()->begin_agreement(); !status.ok()) return status;

@@ -48,25 +48,24 @@ Result<std::vector<std::string_view>> parse_list(std::string_view text) {
   return names;
 }
 
-std::vector<bool> here_of(const HostMap& map, int rank) {
+std::vector<bool> here_of(const Ways& ways, int rank) {
   std::vector<bool> here;
-  for (const int host : map.host) here.push_back(host == map.host[static_cast<std::size_t>(rank)]);
+  for (int peer = 0; peer < ways.ranks; ++peer) here.push_back(ways.layout.host(peer) == ways.layout.host(rank));
   return here;
 }
 
 Result<std::unique_ptr<ShmTransport>> open_memory(const Place& place, const Sizes& sizes) {
-  const int hosts = place.map.hosts();
   // HCOMM_HOST_ID makes several hosts of one, which may have one segment: each has an area of its own in it.
-  const int area = place.context * hosts + place.map.host[static_cast<std::size_t>(place.rank)];
+  const int area = place.context * place.ways.layout.hosts() + place.ways.layout.host(place.rank);
   return open_shm({.segment_fd = place.segment_fd,
                    .context = area,
                    .rank = place.rank,
-                   .ranks = static_cast<int>(place.map.host.size()),
+                   .ranks = place.ways.ranks,
                    .slots = sizes.slots,
                    .slot_bytes = sizes.slot_bytes,
                    .ring_bytes = sizes.ring_bytes,
                    .copy_out = copy_shared,
-                   .here = here_of(place.map, place.rank)});
+                   .here = here_of(place.ways, place.rank)});
 }
 
 // What ranks of one process need that are to meet over TCP: a job of their own.
@@ -87,25 +86,25 @@ Result<std::vector<SharedHub>> open_hubs(int ranks) {
   return hubs;
 }
 
-Result<std::vector<std::unique_ptr<Transport>>> open_places(const HostMap& map, const Sizes& sizes) {
-  const auto ranks = static_cast<int>(map.host.size());
+Result<std::vector<std::unique_ptr<Transport>>> open_places(const Ways& ways, const Sizes& sizes) {
+  const int ranks = ways.ranks;
   std::vector<SharedHub> hubs(static_cast<std::size_t>(ranks));
-  if (!map.is_one()) {
+  if (!ways.are_memory_alone()) {
     Result<std::vector<SharedHub>> opened = open_hubs(ranks);
     if (!opened.ok()) return std::move(opened).status();
     hubs = std::move(opened).value();
   }
   Descriptor segment;
-  if (map.shares_memory) {
+  if (ways.shares_memory) {
     Result<int> made =
-        create_segment(shm_segment_bytes(ranks, sizes.slots, sizes.slot_bytes, sizes.ring_bytes, map.hosts()));
+        create_segment(shm_segment_bytes(ranks, sizes.slots, sizes.slot_bytes, sizes.ring_bytes, ways.layout.hosts()));
     if (!made.ok()) return std::move(made).status();
     segment = Descriptor(made.value());
   }
   std::vector<std::unique_ptr<Transport>> opened;
   const std::vector<int> pids(static_cast<std::size_t>(ranks), getpid());
   for (int rank = 0; rank < ranks; ++rank) {
-    Place place{.segment_fd = segment.get(), .rank = rank, .map = map, .pids = pids, .hub = {}};
+    Place place{.segment_fd = segment.get(), .rank = rank, .ways = ways, .pids = pids, .hub = {}};
     place.hub = hubs[static_cast<std::size_t>(rank)];
     Result<std::unique_ptr<Transport>> one = open_one(place, sizes);
     if (!one.ok()) return std::move(one).status();
@@ -168,32 +167,26 @@ Result<std::string_view> choose_transport(const Settings& settings, bool between
                                                 "; there are " + legal_names());
 }
 
-int HostMap::hosts() const { return host.empty() ? 0 : std::ranges::max(host) + 1; }
-
-std::string_view HostMap::transport_name() const {
-  if (is_one()) return "shm";
-  const bool alone = hosts() == static_cast<int>(host.size());
-  return shares_memory && !alone ? "shm+tcp" : "tcp";
+std::string_view Ways::transport_name() const {
+  if (are_memory_alone()) return "shm";
+  return shares_memory && layout.hosts() < ranks ? "shm+tcp" : "tcp";
 }
 
-HostMap one_host(int ranks) { return {.host = std::vector<int>(static_cast<std::size_t>(ranks), 0)}; }
-
-Result<std::vector<std::unique_ptr<Transport>>> open_all(std::string_view transport, const HostMap& map, const Sizes& sizes) {
-  if (transport != "loopback" || !map.is_one()) return open_places(map, sizes);
-  return open_loopback(
-      {.ranks = static_cast<int>(map.host.size()), .slots = sizes.slots, .slot_bytes = sizes.slot_bytes});
+Result<std::vector<std::unique_ptr<Transport>>> open_all(std::string_view transport, const Ways& ways, const Sizes& sizes) {
+  if (transport != "loopback" || !ways.are_memory_alone()) return open_places(ways, sizes);
+  return open_loopback({.ranks = ways.ranks, .slots = sizes.slots, .slot_bytes = sizes.slot_bytes});
 }
 
 Result<std::unique_ptr<Transport>> open_one(const Place& place, const Sizes& sizes) {
-  const auto ranks = static_cast<int>(place.map.host.size());
+  const int ranks = place.ways.ranks;
   std::unique_ptr<ShmTransport> local;
-  std::vector<bool> here = here_of(place.map, place.rank);
-  if (place.map.shares_memory && std::ranges::count(here, true) > 1) {
+  std::vector<bool> here = here_of(place.ways, place.rank);
+  if (place.ways.shares_memory && std::ranges::count(here, true) > 1) {
     Result<std::unique_ptr<ShmTransport>> opened = open_memory(place, sizes);
     if (!opened.ok()) return std::move(opened).status();
     local = std::move(opened).value();
   }
-  if (place.map.is_one() && ranks > 1) return std::unique_ptr<Transport>(std::move(local));
+  if (place.ways.are_memory_alone() && ranks > 1) return std::unique_ptr<Transport>(std::move(local));
   return open_mesh({.rank = place.rank,
                     .ranks = ranks,
                     .context = static_cast<std::uint32_t>(place.context),

@@ -7,6 +7,7 @@
 
 #include "base/knobs.h"
 #include "base/status.h"
+#include "plan/layout.h"
 #include "transport/hub.h"
 #include "transport/transport.h"
 
@@ -27,29 +28,28 @@ Result<std::string_view> choose_transport(const Settings& settings, bool between
 // Whether it lets this one be used. False, too, when its text is not legal.
 bool allows_transport(const Settings& settings, std::string_view name);
 
-// Which ranks share memory, and how they reach the others.
-struct HostMap {
-  std::vector<int> host;      // [rank]: the number of its host, from 0
-  bool shares_memory = true;  // else TCP alone, also within a host
+// How the ranks reach each other.
+struct Ways {
+  int ranks = 1;
+  RankLayout layout;
+  bool shares_memory = true;  // the ranks of a host, else TCP alone
 
-  int hosts() const;
-  bool is_one() const { return shares_memory && hosts() == 1; }
+  bool are_memory_alone() const { return shares_memory && layout.hosts() == 1; }
   // By name, for people: "shm", "tcp", or "shm+tcp".
   std::string_view transport_name() const;
 };
-HostMap one_host(int ranks);
 
 // All ranks of one process. Of several hosts, or of one that shares no memory: over TCP on the loopback interface.
-Result<std::vector<std::unique_ptr<Transport>>> open_all(std::string_view transport, const HostMap& map, const Sizes& sizes);
+Result<std::vector<std::unique_ptr<Transport>>> open_all(std::string_view transport, const Ways& ways, const Sizes& sizes);
 
 // One rank of several processes.
 struct Place {
   int segment_fd = -1;  // borrowed; the memory of this rank's host
   int context = 0;      // which communicator of the job
   int rank = 0;
-  HostMap map;
-  std::vector<int> pids;     // [rank]
-  SharedHub hub;  // knows its peers; null if the map is one host
+  Ways ways;
+  std::vector<int> pids;  // [rank]
+  SharedHub hub;          // knows its peers; null if memory alone leads to them
 };
 Result<std::unique_ptr<Transport>> open_one(const Place& place, const Sizes& sizes);
 

@@ -6,10 +6,10 @@
 namespace hcomm {
 namespace {
 
-std::string other_hosts(const HostMap& map, int rank) {
+std::string other_hosts(const Ways& ways, int rank) {
   std::string others;
-  for (std::size_t peer = 0; peer < map.host.size() && others.size() < 100; ++peer) {
-    if (map.host[peer] == map.host[static_cast<std::size_t>(rank)]) continue;
+  for (int peer = 0; peer < ways.ranks && others.size() < 100; ++peer) {
+    if (ways.layout.host(peer) == ways.layout.host(rank)) continue;
     others += (others.empty() ? "" : ", ") + std::to_string(peer);
   }
   return others;
@@ -17,19 +17,15 @@ std::string other_hosts(const HostMap& map, int rank) {
 
 }  // namespace
 
-HostMap host_map_of(const Meeting& meeting, bool shares_memory) {
-  HostMap map{.host = {}, .shares_memory = shares_memory};
+Ways ways_of(const Meeting& meeting, bool shares_memory) {
+  Ways ways{.ranks = static_cast<int>(meeting.members.size()), .layout = {}, .shares_memory = shares_memory};
   std::vector<HostId> hosts;
   for (const Member& member : meeting.members) {
     const auto found = std::ranges::find(hosts, member.facts.host);
-    map.host.push_back(static_cast<int>(found - hosts.begin()));
+    ways.layout.host_of.push_back(static_cast<int>(found - hosts.begin()));
     if (found == hosts.end()) hosts.push_back(member.facts.host);
   }
-  return map;
-}
-
-std::vector<int> hosts_by_cores(const HostMap& map, const Settings& settings) {
-  return settings.host_id.empty() && map.hosts() > 1 ? map.host : std::vector<int>();
+  return ways;
 }
 
 Result<OpenHub> hub_for(const Appointment& appointment, std::string_view transport, const Settings& settings) {
@@ -38,9 +34,9 @@ Result<OpenHub> hub_for(const Appointment& appointment, std::string_view transpo
   return open_hub(appointment.job, appointment.rank, appointment.ranks, settings);
 }
 
-Status reach_others(const OpenHub& hub, const Meeting& meeting, const HostMap& map, int rank) {
+Status reach_others(const OpenHub& hub, const Meeting& meeting, const Ways& ways, int rank) {
   if (hub.hub == nullptr) {
-    return Status::failure(hcommInvalidUsage, "ranks " + other_hosts(map, rank) +
+    return Status::failure(hcommInvalidUsage, "ranks " + other_hosts(ways, rank) +
                                                   " are on other hosts (or have another HCOMM_HOST_ID) than rank " +
                                                   std::to_string(rank) +
                                                   "; let HCOMM_TRANSPORT allow tcp, and set HCOMM_HOST_ID on all ranks or "

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <string_view>
-#include <vector>
 
 #include "base/knobs.h"
 #include "base/status.h"
@@ -13,15 +12,12 @@
 namespace hcomm {
 
 // Hosts are numbered in the order of their first ranks, so that all ranks number them alike.
-HostMap host_map_of(const Meeting& meeting, bool shares_memory);
-
-// [rank]: whose cores it uses; empty where all use the same, as where HCOMM_HOST_ID makes several hosts of one.
-std::vector<int> hosts_by_cores(const HostMap& map, const Settings& settings);
+Ways ways_of(const Meeting& meeting, bool shares_memory);
 
 // What a rank listens with before it knows where the others are; nothing if none of them can be elsewhere.
 Result<OpenHub> hub_for(const Appointment& appointment, std::string_view transport, const Settings& settings);
 
 // Tells the hub where the others listen, or says why there is no way to them.
-Status reach_others(const OpenHub& hub, const Meeting& meeting, const HostMap& map, int rank);
+Status reach_others(const OpenHub& hub, const Meeting& meeting, const Ways& ways, int rank);
 
 }  // namespace hcomm

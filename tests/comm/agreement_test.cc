@@ -18,7 +18,7 @@ struct ByHand {
 ByHand make(const std::vector<bool>& can_map, const Settings& settings) {
   ByHand made;
   const auto ranks = static_cast<int>(can_map.size());
-  auto transports = open_all("loopback", one_host(ranks), choose_sizes(ranks, settings).value()).value();
+  auto transports = open_all("loopback", {.ranks = ranks}, choose_sizes(ranks, settings).value()).value();
   for (int rank = 0; rank < ranks; ++rank) {
     const auto index = static_cast<std::size_t>(rank);
     made.windows.push_back(transports[index]->window());

@@ -83,7 +83,7 @@ TEST_CASE("abort ends who waits, from any thread, and whoever comes later") {
 
 // The first meeting is bounded as the making of a communicator is, also where operations wait for ever.
 TEST_CASE("a rank that does not come to the agreement is named after HCOMM_CONNECT_TIMEOUT") {
-  auto opened = open_all("loopback", one_host(2), {.slots = 2, .slot_bytes = 4096, .ring_bytes = 4096});
+  auto opened = open_all("loopback", {.ranks = 2}, {.slots = 2, .slot_bytes = 4096, .ring_bytes = 4096});
   testing::require(opened.status());
   Settings settings = quick("loopback", kNever);
   settings.connect_timeout_ns = 100 * kMillisecond;

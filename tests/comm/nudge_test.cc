@@ -36,7 +36,7 @@ class Puppets {
     settings.algo = algo;
     settings.timeout_ns = timeout;
     settings.peer_timeout_ns = 10 * kSecond;
-    auto opened = open_all("loopback", one_host(ranks), {.slots = 2, .slot_bytes = 4096, .ring_bytes = 4096});
+    auto opened = open_all("loopback", {.ranks = ranks}, {.slots = 2, .slot_bytes = 4096, .ring_bytes = 4096});
     testing::require(opened.status());
     for (int rank = 0; rank < ranks; ++rank) {
       Membership membership{.rank = rank, .ranks = ranks, .settings = settings};

@@ -138,7 +138,7 @@ TEST_CASE("all ranks of a process are opened alike and reach each other") {
   const Sizes sizes = choose_sizes(3, settings).value();
   for (const char* const name : {"loopback", "shm"}) {
     INFO(name);
-    const auto opened = open_all(name, one_host(3), sizes).value();
+    const auto opened = open_all(name, {.ranks = 3}, sizes).value();
     REQUIRE(opened.size() == 3);
     for (std::size_t rank = 0; rank < 3; ++rank) {
       const Window& window = *opened[rank]->window();
@@ -158,7 +158,7 @@ TEST_CASE("one segment holds several communicators, which do not meet") {
   std::vector<std::unique_ptr<Transport>> opened;
   for (const int context : {0, kMaxContexts - 1}) {
     for (int rank = 0; rank < 2; ++rank) {
-      Place place{.segment_fd = segment, .context = context, .rank = rank, .map = one_host(2), .pids = {}, .hub = {}};
+      Place place{.segment_fd = segment, .context = context, .rank = rank, .ways = {.ranks = 2}, .pids = {}, .hub = {}};
       opened.push_back(open_one(place, sizes).value());
     }
   }

@@ -1,6 +1,7 @@
 """`hcomm plan`: every candidate with its schedule, its bytes on each kind of link, its time and its class, and who decided."""
 import json
 import re
+import tempfile
 
 import harness
 from harness import hcomm
@@ -45,6 +46,19 @@ class Plan(harness.ToolsTest):
         self.assertEqual(candidates(far)["halving_doubling"]["link_bytes"], {"window": 0, "shm": m, "tcp": m // 2})
         self.assertEqual(plans("allreduce", "-n", "4", "-b", "1M", "--hosts", "2"), [far])
         self.assertGreater(candidates(far)["ring"]["predicted_us"], candidates(near)["ring"]["predicted_us"])
+
+    def test_hosts_made_of_one_machine_run_what_is_planned_for_hosts(self):
+        with tempfile.NamedTemporaryFile() as rows:
+            perf = (f"HCOMM_HOST_ID=host$((HCOMM_RANK / 2)) exec {harness.HCOMM} perf all -b 64K -e 4M -f 8 "
+                    f"--iters 1 --warmup 0 --repetitions 1 --json {rows.name}")
+            run = hcomm("run", "-n", "4", "--", "sh", "-c", perf)
+            self.assertEqual(run.code, 0, run.err.decode())
+            ran = {(row["collective"], row["bytes"]): row["algorithm"] for row in json.load(rows)["rows"]}
+        self.assertGreater(len(ran), 10)
+        for (collective, size), algorithm in ran.items():
+            with self.subTest(collective=collective, bytes=size):
+                [plan] = plans(collective, "-n", "4", "-b", str(size), "--hosts", "2")
+                self.assertEqual(plan["chosen"], algorithm)
 
     def test_the_hash_is_of_all_ranks(self):
         def hashes(*arguments):
