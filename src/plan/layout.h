@@ -9,16 +9,7 @@
 
 namespace hcomm {
 
-enum class LinkKind : std::uint8_t { window, shm, tcp };  // a window that all ranks share, else a channel
-
-constexpr std::string_view name(LinkKind link) {
-  switch (link) {
-    case LinkKind::window: return "window";
-    case LinkKind::shm:    return "shm";
-    case LinkKind::tcp:    return "tcp";
-  }
-  unreachable();
-}
+enum class LinkKind : std::uint8_t { shm, tcp };  // what a channel leads over
 
 struct RankLayout {
   std::vector<int> host_of;  // [rank]: hosts are numbered as they come, from 0; empty: all ranks are on one

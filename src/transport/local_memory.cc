@@ -70,7 +70,6 @@ class Registry {
   }
 
   std::uint64_t next_generation() { return generation_.fetch_add(1, std::memory_order_relaxed); }
-  std::uint64_t version() const { return version_.load(std::memory_order_acquire); }
 
  private:
   Registry() : generation_(static_cast<std::uint64_t>(MonotonicClock().now()) | 1) {
@@ -80,7 +79,6 @@ class Registry {
   void publish() {
     lowest_.store(windows_.empty() ? UINTPTR_MAX : windows_.front().start, std::memory_order_release);
     highest_.store(windows_.empty() ? 0 : windows_.back().start + windows_.back().bytes, std::memory_order_release);
-    version_.fetch_add(1, std::memory_order_release);
   }
 
   // In the child of a fork: the mappings are not there, the descriptors are.
@@ -93,7 +91,6 @@ class Registry {
 
   std::atomic<std::uintptr_t> lowest_{UINTPTR_MAX};  // the hull of all windows
   std::atomic<std::uintptr_t> highest_{0};
-  std::atomic<std::uint64_t> version_{1};
   std::atomic<std::uint64_t> generation_;
   std::shared_mutex mutex_;  // guards windows_
   std::vector<LocalWindow> windows_;  // by start
@@ -166,7 +163,5 @@ Status free_window(void* memory) {
 std::optional<WindowRef> find_window(const void* memory, std::size_t bytes) {
   return Registry::instance().find(reinterpret_cast<std::uintptr_t>(memory), bytes);
 }
-
-std::uint64_t windows_version() { return Registry::instance().version(); }
 
 }  // namespace hcomm

@@ -24,7 +24,4 @@ Status free_window(void* memory);
 // hull three; otherwise a lock shared by readers. No allocation.
 std::optional<WindowRef> find_window(const void* memory, std::size_t bytes);
 
-// Changes with every allocation and free: a caller may keep what find_window said while this stays the same.
-std::uint64_t windows_version();
-
 }  // namespace hcomm

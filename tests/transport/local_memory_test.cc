@@ -54,12 +54,10 @@ TEST_CASE("what is not the start of a live window is not freed") {
 }
 
 TEST_CASE("a range is found in its window, and only if all of it lies there") {
-  const std::uint64_t version = windows_version();
   int local = 0;
   CHECK_FALSE(find_window(&local, sizeof local).has_value());
   std::byte* const first = allocate(5000);
   std::byte* const second = allocate(5000);
-  CHECK(windows_version() != version);
   const auto whole = find_window(first, 5000);
   REQUIRE(whole.has_value());
   CHECK(whole->offset == 0);
