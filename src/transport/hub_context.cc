@@ -34,7 +34,7 @@ class TcpChannel final : public Channel {
 };
 
 HubContext::HubContext(SharedHub hub, std::uint32_t id, const Board& board)
-    : hub_(std::move(hub)), id_(id), channels_(hub_->peers_.size()) {
+    : hub_(std::move(hub)), id_(id), channels_(static_cast<int>(hub_->peers_.size()), hub_->self_) {
   const std::lock_guard lock(hub_->mutex_);
   state_ = &hub_->open_context(id, board);
 }
@@ -47,13 +47,11 @@ HubContext::~HubContext() {
 }
 
 Channel& HubContext::channel(int peer, Lane lane) {
-  auto& channel = channels_[static_cast<std::size_t>(peer)][static_cast<std::size_t>(lane)];
-  if (channel == nullptr) {
+  return channels_.get(peer, lane, [&] {
     const std::lock_guard lock(hub_->mutex_);
     hub_->need(peer);
-    channel = std::make_unique<TcpChannel>(*hub_, id_, peer, lane, state_->lane(peer, lane));
-  }
-  return *channel;
+    return std::make_unique<TcpChannel>(*hub_, id_, peer, lane, state_->lane(peer, lane));
+  });
 }
 
 int HubContext::poll() {

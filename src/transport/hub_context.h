@@ -4,11 +4,9 @@
 //   Lifetime: the board outlives it; its channels die with it. Its end tells the peers that this rank has left.
 #pragma once
 
-#include <array>
 #include <cstdint>
-#include <memory>
-#include <vector>
 
+#include "transport/channel_table.h"
 #include "transport/hub.h"
 
 namespace hcomm {
@@ -44,7 +42,7 @@ class HubContext {
   const SharedHub hub_;
   const std::uint32_t id_;
   ContextState* state_;  // owned by the hub until this ends
-  std::vector<std::array<std::unique_ptr<TcpChannel>, kLanes>> channels_;  // [peer][lane]
+  ChannelTable<TcpChannel> channels_;
 };
 
 }  // namespace hcomm

@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <deque>
 #include <map>
 #include <mutex>
@@ -11,6 +10,7 @@
 #include <string>
 #include <tuple>
 
+#include "transport/channel_table.h"
 #include "transport/cursor.h"
 #include "transport/doorbell.h"
 
@@ -30,7 +30,7 @@ struct PostedRecv {
 };
 
 // What flows from one rank to another on one lane. The sender posts, the receiver takes, the sender learns of it.
-struct Link {
+struct Flow {
   std::mutex mutex;               // guards all fields
   std::deque<PostedSend> posted;  // not yet taken
   std::deque<Completion*> taken;  // to be finished by the sender, in its own thread
@@ -41,9 +41,9 @@ struct FreePages {
 };
 
 // What the ranks share. Lives as long as one of them.
-class Hub {
+class Commons {
  public:
-  explicit Hub(const LoopbackOptions& options)
+  explicit Commons(const LoopbackOptions& options)
       : ranks_(options.ranks),
         steps_(static_cast<std::size_t>(options.ranks)),
         doorbells_(static_cast<std::size_t>(options.ranks)),
@@ -64,9 +64,9 @@ class Hub {
   }
   Board board() { return {ranks_, lives_.data(), &verdict_}; }
 
-  Link& link(int from, int to, Lane lane) {
+  Flow& flow(int from, int to, Lane lane) {
     const std::lock_guard lock(mutex_);
-    return links_[{from, to, lane}];
+    return flows_[{from, to, lane}];
   }
 
  private:
@@ -77,17 +77,17 @@ class Hub {
   std::vector<ExposedRecord> records_;
   std::unique_ptr<std::byte, FreePages> slot_memory_;  // left untouched: pages go where their rank runs
   VerdictCell verdict_;
-  std::mutex mutex_;  // guards links_; a link, once made, stays where it is
-  std::map<std::tuple<int, int, Lane>, Link> links_;
+  std::mutex mutex_;  // guards flows_; a flow, once made, stays where it is
+  std::map<std::tuple<int, int, Lane>, Flow> flows_;
 };
 
 class LoopbackChannel final : public Channel {
  public:
-  LoopbackChannel(Hub& hub, Window& window, int peer, Lane lane)
+  LoopbackChannel(Commons& commons, Window& window, int peer, Lane lane)
       : window_(window),
         peer_(peer),
-        outgoing_(hub.link(window.self, peer, lane)),
-        incoming_(hub.link(peer, window.self, lane)) {}
+        outgoing_(commons.flow(window.self, peer, lane)),
+        incoming_(commons.flow(peer, window.self, lane)) {}
 
   ~LoopbackChannel() override {
     const std::lock_guard lock(outgoing_.mutex);  // completions of ours are forgotten
@@ -172,8 +172,8 @@ class LoopbackChannel final : public Channel {
 
   Window& window_;  // borrowed from the transport
   const int peer_;
-  Link& outgoing_;  // borrowed from the hub
-  Link& incoming_;
+  Flow& outgoing_;  // borrowed from the commons
+  Flow& incoming_;
   std::size_t unfinished_sends_ = 0;
   std::uint64_t bytes_moved_ = 0;
   std::deque<PostedRecv> receives_;
@@ -182,12 +182,12 @@ class LoopbackChannel final : public Channel {
 
 class LoopbackTransport final : public Transport {
  public:
-  LoopbackTransport(std::shared_ptr<Hub> hub, const LoopbackOptions& options, int self)
-      : hub_(std::move(hub)),
-        window_(hub_->window(options, self)),
-        board_(hub_->board()),
+  LoopbackTransport(std::shared_ptr<Commons> commons, const LoopbackOptions& options, int self)
+      : commons_(std::move(commons)),
+        window_(commons_->window(options, self)),
+        board_(commons_->board()),
         sleeper_(window_.doorbells[self]),
-        channels_(static_cast<std::size_t>(options.ranks)) {
+        channels_(options.ranks, self) {
     board_.set_pid(self, getpid());
   }
 
@@ -198,14 +198,7 @@ class LoopbackTransport final : public Transport {
   }
 
   Channel& channel(int peer, Lane lane) override {
-    HCOMM_ASSERT(peer >= 0 && peer < window_.ranks);
-    HCOMM_ASSERT(peer != window_.self);
-    auto& channel = channels_[static_cast<std::size_t>(peer)][static_cast<std::size_t>(lane)];
-    if (channel == nullptr) {
-      channel = std::make_unique<LoopbackChannel>(*hub_, window_, peer, lane);
-      made_.push_back(channel.get());
-    }
-    return *channel;
+    return channels_.get(peer, lane, [&] { return std::make_unique<LoopbackChannel>(*commons_, window_, peer, lane); });
   }
 
   Window* window() override { return &window_; }
@@ -215,31 +208,20 @@ class LoopbackTransport final : public Transport {
     for (int rank = 0; rank < window_.ranks; ++rank) ring(window_, rank);
   }
 
-  Traffic traffic(int peer) const override {
-    Traffic traffic;
-    for (const auto& channel : channels_[static_cast<std::size_t>(peer)]) {
-      if (channel != nullptr) traffic.in_memory += channel->bytes_moved();
-    }
-    return traffic;
-  }
+  Traffic traffic(int peer) const override { return {.in_memory = channels_.bytes_moved(peer)}; }
 
-  int poll() override {
-    int work = 0;
-    for (LoopbackChannel* channel : made_) work += channel->poll();
-    return work;
-  }
+  int poll() override { return channels_.poll(); }
 
   void arm() override { sleeper_.arm(); }
   void sleep(TimeNs most) override { sleeper_.sleep(most); }
   void disarm() override { sleeper_.disarm(); }
 
  private:
-  std::shared_ptr<Hub> hub_;
+  std::shared_ptr<Commons> commons_;
   Window window_;
   Board board_;
   Sleeper sleeper_;
-  std::vector<std::array<std::unique_ptr<LoopbackChannel>, kLanes>> channels_;  // [peer][lane]
-  std::vector<LoopbackChannel*> made_;
+  ChannelTable<LoopbackChannel> channels_;
 };
 
 }  // namespace
@@ -249,10 +231,10 @@ Result<std::vector<std::unique_ptr<Transport>>> open_loopback(const LoopbackOpti
     return std::move(status).during("opening the loopback transport");
   }
   try {
-    const auto hub = std::make_shared<Hub>(options);
+    const auto commons = std::make_shared<Commons>(options);
     std::vector<std::unique_ptr<Transport>> transports;
     for (int rank = 0; rank < options.ranks; ++rank) {
-      transports.push_back(std::make_unique<LoopbackTransport>(hub, options, rank));
+      transports.push_back(std::make_unique<LoopbackTransport>(commons, options, rank));
     }
     return transports;
   } catch (const std::bad_alloc&) {

@@ -3,12 +3,12 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cstring>
 #include <string>
 #include <vector>
 
 #include "base/process.h"
+#include "transport/channel_table.h"
 #include "transport/doorbell.h"
 #include "transport/keeper.h"
 #include "transport/shm_channel.h"
@@ -38,7 +38,7 @@ class Shm final : public ShmTransport {
         sleeper_(window_.doorbells[options.rank]),
         copy_out_(options.copy_out != nullptr ? options.copy_out : &copy_plainly),
         process_(fork_generation()),
-        channels_(static_cast<std::size_t>(window_.ranks)) {}
+        channels_(window_.ranks, window_.self) {}
 
   ~Shm() override {
     if (fork_generation() != process_) {
@@ -53,24 +53,13 @@ class Shm final : public ShmTransport {
   }
 
   Channel& channel(int peer, Lane lane) override {
-    HCOMM_ASSERT(peer >= 0 && peer < window_.ranks);
-    HCOMM_ASSERT(peer != window_.self);
-    auto& channel = channels_[static_cast<std::size_t>(peer)][static_cast<std::size_t>(lane)];
-    if (channel == nullptr) {
-      channel = std::make_unique<ShmChannel>(context_, window_, peer, lane, copy_out_);
-      made_.push_back(channel.get());
-    }
-    return *channel;
+    return channels_.get(peer, lane, [&] { return std::make_unique<ShmChannel>(context_, window_, peer, lane, copy_out_); });
   }
 
   Window* window() override { return &window_; }
   Board& board() override { return board_; }
 
-  int poll() override {
-    int work = 0;
-    for (ShmChannel* channel : made_) work += channel->poll();
-    return work;
-  }
+  int poll() override { return channels_.poll(); }
 
   void arm() override { sleeper_.arm(); }
   void disarm() override { sleeper_.disarm(); }
@@ -83,13 +72,7 @@ class Shm final : public ShmTransport {
     for (int rank = 0; rank < window_.ranks; ++rank) ring(window_, rank);
   }
 
-  Traffic traffic(int peer) const override {
-    Traffic traffic;
-    for (const auto& channel : channels_[static_cast<std::size_t>(peer)]) {
-      if (channel != nullptr) traffic.in_memory += channel->bytes_moved();
-    }
-    return traffic;
-  }
+  Traffic traffic(int peer) const override { return {.in_memory = channels_.bytes_moved(peer)}; }
 
   void sleep_at(BellName socket) override { window_.doorbells[window_.self].socket.store(socket, std::memory_order_relaxed); }
 
@@ -109,8 +92,7 @@ class Shm final : public ShmTransport {
   TimeNs silence_ = 0;  // slept through since the last check of the processes
   CopyOut copy_out_;
   std::uint32_t process_;  // the fork generation it was made in
-  std::vector<std::array<std::unique_ptr<ShmChannel>, kLanes>> channels_;  // [peer][lane]
-  std::vector<ShmChannel*> made_;
+  ChannelTable<ShmChannel> channels_;
 };
 
 }  // namespace
