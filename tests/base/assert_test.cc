@@ -3,7 +3,6 @@
 #include "base/assert.h"
 
 #include <sys/resource.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
@@ -11,6 +10,7 @@
 #include <string>
 
 #include "captured_fd.h"
+#include "child.h"
 
 namespace hcomm {
 namespace {
@@ -23,17 +23,13 @@ struct Death {
 template <class Body>
 Death death_of(Body&& body) {
   CapturedFd error(STDERR_FILENO);
-  const pid_t child = fork();
-  if (child == 0) {
+  const int code = testing::exit_code_of([&] {
     const rlimit no_core{};
     setrlimit(RLIMIT_CORE, &no_core);
     signal(SIGABRT, SIG_DFL);
     body();
-    _exit(0);
-  }
-  int state = 0;
-  REQUIRE(waitpid(child, &state, 0) == child);
-  return {.signal = WIFSIGNALED(state) ? WTERMSIG(state) : 0, .words = error.text()};
+  });
+  return {.signal = code > 128 ? code - 128 : 0, .words = error.text()};
 }
 
 TEST_CASE("an assertion that holds does nothing") {

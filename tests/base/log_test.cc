@@ -2,7 +2,6 @@
 // Method: threads and processes write at once; each line that arrived is matched against the one form a line has.
 #include "base/log.h"
 
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -19,6 +18,7 @@
 
 #include "base/tracer.h"
 #include "captured_fd.h"
+#include "child.h"
 #include "temp_folder.h"
 
 namespace {
@@ -145,18 +145,16 @@ TEST_CASE("processes append to a common file, and the last line before a kill is
   const TempFolder folder;
   constexpr int kRanks = 8;
   constexpr int kLines = 50;
+  std::vector<pid_t> children;
   for (int rank = 0; rank < kRanks; ++rank) {
-    if (fork() != 0) continue;
-    configure_log(LogLevel::info, folder.file("log"), rank);
-    for (int turn = 1; turn < kLines; ++turn) log(LogLevel::info, "test", "at work");
-    log(LogLevel::info, "test", "last words");
-    raise(SIGKILL);
+    children.push_back(testing::forked([&] {
+      configure_log(LogLevel::info, folder.file("log"), rank);
+      for (int turn = 1; turn < kLines; ++turn) log(LogLevel::info, "test", "at work");
+      log(LogLevel::info, "test", "last words");
+      raise(SIGKILL);
+    }));
   }
-  for (int rank = 0; rank < kRanks; ++rank) {
-    int state = 0;
-    REQUIRE(wait(&state) > 0);
-    CHECK((WIFSIGNALED(state) && WTERMSIG(state) == SIGKILL));
-  }
+  for (const pid_t child : children) CHECK(testing::exit_code(child) == 128 + SIGKILL);
   int last_words = 0;
   const std::vector<std::string> lines = lines_of(contents(folder.file("log")));
   for (const std::string& line : lines) last_words += match(line)[5] == "last words" ? 1 : 0;

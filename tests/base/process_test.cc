@@ -1,8 +1,8 @@
 #include "base/process.h"
 
 #include <catch2/catch.hpp>
-#include <sys/wait.h>
-#include <unistd.h>
+
+#include "child.h"
 
 namespace hcomm {
 namespace {
@@ -10,10 +10,7 @@ namespace {
 // Whether body() returns true in the child of a fork.
 template <class Body>
 bool holds_in_child(Body body) {
-  const pid_t child = fork();
-  if (child == 0) _exit(body() ? 0 : 1);
-  int status = -1;
-  return child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+  return testing::exit_code_of([&] { return body() ? 0 : 1; }) == 0;
 }
 
 }  // namespace

@@ -5,31 +5,19 @@
 #include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
 #include <cstdlib>
 
+#include "base/child.h"
 #include "rig.h"
 
 namespace hcomm {
 namespace {
 
-template <class Body>
-pid_t in_child(Body body) {
-  const pid_t child = fork();
-  REQUIRE(child >= 0);
-  if (child > 0) return child;
-  alarm(60);
-  _exit(body());
-}
-
-int exit_code(pid_t child) {
-  int status = 0;
-  REQUIRE(waitpid(child, &status, 0) == child);
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-}
+using testing::exit_code;
+using testing::forked;
 
 int outcome_of(const Outcome& outcome, std::size_t group, bool has_segment) {
   if (outcome.code != hcommSuccess) return 1;
@@ -47,7 +35,7 @@ class Ranks {
       REQUIRE(pipe2(ends, O_CLOEXEC) == 0);
       Descriptor reader(ends[0]);
       tell_.emplace_back(ends[1]);
-      pids_.push_back(in_child([&] {
+      pids_.push_back(forked([&] {
         JobIdBytes bytes;
         if (read(reader.get(), bytes.data(), bytes.size()) != static_cast<ssize_t>(bytes.size())) return 80;
         return body(job_id_from_bytes(bytes).value(), rank);
@@ -164,7 +152,7 @@ TEST_CASE("B044 ranks that are interleaved over two network namespaces meet over
   std::vector<pid_t> children;
   for (std::size_t rank = 0; rank < hosts.size(); ++rank) {
     const int end = hosts[rank] == "a" ? 0 : 1;
-    children.push_back(in_child([&] {
+    children.push_back(forked([&] {
       cable.enter(end);
       Keeper keeper;
       if (rank == 0) {

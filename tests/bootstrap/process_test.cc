@@ -2,12 +2,12 @@
 #include "bootstrap/coordinator.h"
 
 #include <signal.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
 #include <thread>
 
+#include "base/child.h"
 #include "rig.h"
 
 namespace hcomm {
@@ -15,26 +15,14 @@ namespace {
 
 using Catch::Matchers::Contains;
 
-template <class Body>
-pid_t in_child(Body body) {
-  const pid_t child = fork();
-  REQUIRE(child >= 0);
-  if (child > 0) return child;
-  alarm(60);
-  _exit(body());
-}
-
-int exit_code(pid_t child) {
-  int status = 0;
-  REQUIRE(waitpid(child, &status, 0) == child);
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-}
+using testing::exit_code;
+using testing::forked;
 
 TEST_CASE("processes meet, share the segment's memory and know each other's pids") {
   Served served = serve();
   std::vector<pid_t> children;
   for (int rank = 0; rank < 4; ++rank) {
-    children.push_back(in_child([&] {
+    children.push_back(forked([&] {
       const Outcome outcome = join_once(served.id, team(4)[static_cast<std::size_t>(rank)]);
       if (outcome.code != hcommSuccess) return 1;
       const auto own = static_cast<unsigned char>('a' + rank);
@@ -48,7 +36,7 @@ TEST_CASE("processes meet, share the segment's memory and know each other's pids
 
 TEST_CASE("a rank that dies while it waits is named to the others, at once") {
   Served served = serve();
-  const pid_t victim = in_child([&] { return join_once(served.id, team(3)[1]).code == hcommSuccess ? 0 : 1; });
+  const pid_t victim = forked([&] { return join_once(served.id, team(3)[1]).code == hcommSuccess ? 0 : 1; });
   JoinOptions survivor = team(3)[0];
   survivor.progress_every_ns = 10 * kMillisecond;
   bool killed = false;
@@ -69,7 +57,7 @@ TEST_CASE("a process of another user is turned away at both ends") {
     return;
   }
   Served served = serve();
-  const pid_t other = in_child([&] {
+  const pid_t other = forked([&] {
     if (seteuid(65534) != 0) return 9;
     const Outcome outcome = join_once(served.id, team(1)[0]);
     return outcome.code == hcommInvalidUsage && outcome.text.find("served by user 0") != std::string::npos ? 0 : 1;
@@ -83,7 +71,7 @@ TEST_CASE("a child of a fork that lets go does not hide its parent's end") {
   Served served = serve();
   int pipe_ends[2];
   REQUIRE(pipe(pipe_ends) == 0);
-  const pid_t child = in_child([&] {
+  const pid_t child = forked([&] {
     served.coordinator->abandon_in_child();
     close(pipe_ends[1]);
     char unused = 0;

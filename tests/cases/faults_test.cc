@@ -2,7 +2,6 @@
 #include <catch2/catch.hpp>
 
 #include <signal.h>
-#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -11,6 +10,8 @@
 #include <atomic>
 #include <thread>
 
+#include "base/child.h"
+#include "base/shared.h"
 #include "comm/init.h"
 #include "comm/processes.h"
 #include "comm/world.h"
@@ -40,46 +41,32 @@ bool has_usual_action(int signal_number) {
   return sigaction(signal_number, nullptr, &action) == 0 && action.sa_handler == SIG_DFL;
 }
 
-// A page that the processes of B076 share: ids that one makes for the others, by turn.
+// What the processes of B076 share: ids that one makes for the others, by turn.
 struct Notice {
+  // One process gives, `others` take, in the same turn.
+  hcommUniqueId give(int others) {
+    hcommUniqueId given;
+    testing::require(make_unique_id(given));
+    id = given;
+    readers = others;
+    ++turn;
+    return given;
+  }
+  void wait_until_taken() {
+    for (int i = 0; i < 60'000 && readers > 0; ++i) usleep(500);
+    expect(readers == 0, "an id was not taken");
+  }
+  hcommUniqueId take(int when) {
+    for (int i = 0; i < 60'000 && turn < when; ++i) usleep(500);
+    expect(turn == when, "no id was given");
+    const hcommUniqueId taken = id;
+    --readers;
+    return taken;
+  }
+
   std::atomic<int> turn{0};  // how many ids were given out
   hcommUniqueId id;
   std::atomic<int> readers{0};
-};
-
-class SharedNotice {
- public:
-  SharedNotice() : memory_(mmap(nullptr, sizeof(Notice), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0)) {
-    new (memory_) Notice;
-  }
-  ~SharedNotice() { munmap(memory_, sizeof(Notice)); }
-  SharedNotice(const SharedNotice&) = delete;
-  SharedNotice& operator=(const SharedNotice&) = delete;
-
-  // One process gives, `others` take, in the same turn.
-  hcommUniqueId give(int others) {
-    hcommUniqueId id;
-    testing::require(make_unique_id(id));
-    notice().id = id;
-    notice().readers = others;
-    ++notice().turn;
-    return id;
-  }
-  void wait_until_taken() {
-    for (int i = 0; i < 60'000 && notice().readers > 0; ++i) usleep(500);
-    expect(notice().readers == 0, "an id was not taken");
-  }
-  hcommUniqueId take(int turn) {
-    for (int i = 0; i < 60'000 && notice().turn < turn; ++i) usleep(500);
-    expect(notice().turn == turn, "no id was given");
-    const hcommUniqueId id = notice().id;
-    --notice().readers;
-    return id;
-  }
-
- private:
-  Notice& notice() { return *static_cast<Notice*>(memory_); }
-  void* memory_;
 };
 
 std::unique_ptr<Communicator> joined(int ranks, const hcommUniqueId& id, int rank) {
@@ -123,21 +110,19 @@ void carry_on(Communicator& two) {
   for (int round = 0; round < 100; ++round) testing::sum_of_one(two, two.rank() + round, 2 * round + 1, 50);
 }
 
-void survivor_0(SharedNotice& notice) {
+void survivor_0(Notice& notice) {
   const Tally before;
   for (int cycle = 0; cycle < kCycles; ++cycle) {
     const hcommUniqueId three = notice.give(1);
-    const pid_t victim = fork();
-    expect(victim >= 0, "no process");
-    if (victim == 0) {
+    const pid_t victim = forked([&] {
       const auto self = joined(3, three, 2);
       std::vector<int> send(100, 1), recv(100);
       static_cast<void>(self->run(allreduce_of(send, recv)));
       kill(getpid(), SIGKILL);
-    }
+    });
     see_the_death(joined(3, three, 0));
     notice.wait_until_taken();
-    waitpid(victim, nullptr, 0);
+    expect(exit_code(victim) == 128 + SIGKILL, "the victim ended otherwise");
     const hcommUniqueId two = notice.give(1);
     carry_on(*joined(2, two, 0));
     notice.wait_until_taken();
@@ -145,7 +130,7 @@ void survivor_0(SharedNotice& notice) {
   expect(before.stays(), "descriptors or threads pile up");
 }
 
-void survivor_1(SharedNotice& notice) {
+void survivor_1(Notice& notice) {
   for (int cycle = 0; cycle < kCycles; ++cycle) {
     see_the_death(joined(3, notice.take(2 * cycle + 1), 1));
     carry_on(*joined(2, notice.take(2 * cycle + 2), 1));
@@ -215,10 +200,10 @@ TEST_CASE("B073 B088 survivors of a killed rank get an error, no signal, and the
 }
 
 TEST_CASE("B076 survivors make a new communicator in the same process, 20 times", "[process]") {
-  SharedNotice notice;
+  const testing::Shared<Notice> notice;
   const int shared_before = testing::entries("/dev/shm");
-  const pid_t first = forked([&] { survivor_0(notice); });
-  const pid_t second = forked([&] { survivor_1(notice); });
+  const pid_t first = forked([&] { survivor_0(*notice); });
+  const pid_t second = forked([&] { survivor_1(*notice); });
   CHECK(exit_code(first) == 0);
   CHECK(exit_code(second) == 0);
   CHECK(testing::entries("/dev/shm") == shared_before);

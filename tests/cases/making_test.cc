@@ -8,6 +8,7 @@
 #include <mutex>
 #include <thread>
 
+#include "base/child.h"
 #include "base/random.h"
 #include "comm/init.h"
 #include "comm/world.h"

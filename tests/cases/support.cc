@@ -1,8 +1,6 @@
 #include "support.h"
 
 #include <dirent.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
 
@@ -33,26 +31,6 @@ int entries(const char* folder) {
     closedir(directory);
   }
   return count;
-}
-
-pid_t forked(const std::function<void()>& body) {
-  const pid_t child = fork();
-  if (child != 0) return child;
-  alarm(60);
-  try {
-    body();
-  } catch (const std::exception& problem) {
-    const std::string text = std::string("in a child: ") + problem.what() + "\n";
-    static_cast<void>(!write(STDERR_FILENO, text.data(), text.size()));
-    _exit(1);
-  }
-  _exit(0);
-}
-
-int exit_code(pid_t child) {
-  int status = 0;
-  if (waitpid(child, &status, 0) != child) return -1;
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
 void sum_of_one(Communicator& rank, long value, long expected, std::size_t count) {

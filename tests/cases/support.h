@@ -1,9 +1,6 @@
 // What the tests of public cases share. A test is named after its case (docs/cases.md lists them all).
 #pragma once
 
-#include <sys/types.h>
-
-#include <functional>
 #include <set>
 #include <stdexcept>
 #include <string>
@@ -21,12 +18,6 @@ Settings settings_for(std::string_view algorithm, std::string_view transport);
 
 // Entries of a folder, dots not counted.
 int entries(const char* folder);
-
-// Forks; the child ends with 0 after body, or with 1 after it has told on standard error what body threw.
-pid_t forked(const std::function<void()>& body);
-
-// Waits for a child: its exit code, or 128 + the signal that ended it.
-int exit_code(pid_t child);
 
 // Fails a rank's body: Catch's own checks are for one thread.
 inline void expect(bool holds, const std::string& what) {

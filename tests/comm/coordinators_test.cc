@@ -12,6 +12,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/child.h"
 #include "bootstrap/join.h"
 
 // Coordinators outlive the process's last instruction by design (comm/coordinators.cc), so the thread of the last meeting
@@ -112,13 +113,11 @@ TEST_CASE("the child of a fork serves nothing of its parent's", "[process]") {
   REQUIRE(serve(job, on_loopback()).ok());
   int ends[2];
   REQUIRE(pipe(ends) == 0);
-  const pid_t child = fork();
-  REQUIRE(child >= 0);
-  if (child == 0) {
+  const pid_t child = testing::forked([&] {
     close(ends[1]);
     char byte = 0;
-    _exit(read(ends[0], &byte, 1) == 0 ? 7 : 1);  // when the parent has closed its end
-  }
+    return read(ends[0], &byte, 1) == 0 ? 7 : 1;  // when the parent has closed its end
+  });
   close(ends[0]);
   CHECK(meet(job, 2) == "");
   // While the child lives, the name of the meeting is free again: the child does not hold its socket.

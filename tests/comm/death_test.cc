@@ -6,7 +6,6 @@
 
 #include <dirent.h>
 #include <signal.h>
-#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -17,6 +16,7 @@
 
 #include "base/clock.h"
 #include "base/random.h"
+#include "base/shared.h"
 #include "processes.h"
 #include "world.h"
 
@@ -29,20 +29,7 @@ struct Notes {
   std::atomic<std::int64_t> pid{0};
 };
 
-class SharedNotes {
- public:
-  SharedNotes()
-      : memory_(mmap(nullptr, sizeof(Notes), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0)),
-        notes_(new (memory_) Notes) {}
-  ~SharedNotes() { munmap(memory_, sizeof(Notes)); }
-  SharedNotes(const SharedNotes&) = delete;
-  SharedNotes& operator=(const SharedNotes&) = delete;
-  Notes* operator->() { return notes_; }
-
- private:
-  void* memory_;
-  Notes* notes_;
-};
+using SharedNotes = testing::Shared<Notes>;
 
 struct Trial {
   int ranks = 4;

@@ -1,12 +1,12 @@
 // Goal: what goes wrong inside one process is told in full, ends every waiter, and stays told.
 #include <catch2/catch.hpp>
 
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <thread>
 
+#include "base/child.h"
 #include "comm/group.h"
 #include "comm/open.h"
 #include "comm/verdict_text.h"
@@ -196,16 +196,10 @@ TEST_CASE("a group with a refused call issues none") {
 TEST_CASE("the child of a fork is refused", "[process]") {
   for (const char* const transport : {"loopback", "shm"}) {
     const auto world = testing::make_world(2, quick(transport, 60 * kSecond));
-    const pid_t child = fork();
-    REQUIRE(child >= 0);
-    if (child == 0) {
+    CHECK(testing::exit_code_of([&] {
       Sum sum;
-      _exit(world[0]->run(sum.call()).code() == hcommInvalidUsage ? 0 : 1);
-    }
-    int status = 0;
-    REQUIRE(waitpid(child, &status, 0) == child);
-    CHECK(WIFEXITED(status));
-    CHECK(WEXITSTATUS(status) == 0);
+      return world[0]->run(sum.call()).code() == hcommInvalidUsage ? 0 : 1;
+    }) == 0);
     testing::run_ranks(world, [](Communicator& rank) {
       Sum sum;
       testing::require(rank.run(sum.call()));

@@ -3,12 +3,11 @@
 #include <catch2/catch.hpp>
 
 #include <signal.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include <atomic>
-#include <new>
 
+#include "base/shared.h"
 #include "base/tracer.h"
 #include "processes.h"
 #include "world.h"
@@ -23,20 +22,7 @@ struct Notes {
   std::atomic<int> ended{0};           // of the others
 };
 
-class SharedNotes {
- public:
-  SharedNotes()
-      : memory_(mmap(nullptr, sizeof(Notes), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0)),
-        notes_(new (memory_) Notes) {}
-  ~SharedNotes() { munmap(memory_, sizeof(Notes)); }
-  SharedNotes(const SharedNotes&) = delete;
-  SharedNotes& operator=(const SharedNotes&) = delete;
-  Notes* operator->() { return notes_; }
-
- private:
-  void* memory_;
-  Notes* notes_;
-};
+using SharedNotes = testing::Shared<Notes>;
 
 struct TellsBegin final : Tracer {
   explicit TellsBegin(std::atomic<bool>& told) : told_(told) {}

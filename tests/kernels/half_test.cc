@@ -109,19 +109,6 @@ std::vector<std::uint16_t> all_halves() {
   return halves;
 }
 
-// All of `from` through a kernel in one run, and again in runs of one element, which are tails.
-template <class To, class From>
-std::vector<To> converted(CombineKernel kernel, const std::vector<From>& from, std::size_t run) {
-  std::vector<To> result(from.size());
-  for (std::size_t at = 0; at < from.size(); at += run) {
-    const std::size_t count = std::min(run, from.size() - at);
-    const CombineSource source{.data = &from[at], .is_partial = sizeof(From) == 4};
-    const CombineTarget target{.data = &result[at], .is_partial = sizeof(To) == 4};
-    kernel({&source, 1}, {&target, 1}, count, Store::regular);
-  }
-  return result;
-}
-
 }  // namespace
 
 TEST_CASE("B028: the reference itself, at known points") {

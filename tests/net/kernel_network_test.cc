@@ -8,7 +8,6 @@
 #include <sys/eventfd.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
@@ -16,6 +15,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/child.h"
 #include "net/kernel_stream.h"
 #include "net/mac.h"
 #include "net/rig.h"
@@ -342,25 +342,21 @@ TEST_CASE("the child of a fork that closes its copies does not hide its parent's
   REQUIRE(pipe2(pipe_ends.data(), O_CLOEXEC) == 0);
   Descriptor read_end(pipe_ends[0]);
   Descriptor write_end(pipe_ends[1]);
-  const pid_t child = fork();
-  if (child == 0) {
+  const pid_t child = testing::forked([&] {
     ends.network->close_all_in_child();
     std::array<std::byte, 1> byte{};
     const bool dead = read_from(*ends.far, byte).state == Io::failed;
     write_end.reset();
     while (read(read_end.get(), byte.data(), 1) > 0) continue;  // lives until its parent has seen what it wants
-    _exit(dead ? 0 : 1);
-  }
-  REQUIRE(child > 0);
+    return dead ? 0 : 1;
+  });
   read_end.reset();
   ends.near.reset();
   std::array<std::byte, 1> byte{};
   const bool ended = turn_until(*ends.network, [&] { return read_from(*ends.far, byte).state == Io::end; });
   write_end.reset();
-  int how = 0;
-  waitpid(child, &how, 0);
+  CHECK(testing::exit_code(child) == 0);
   CHECK(ended);
-  CHECK(how == 0);
 }
 
 }  // namespace hcomm

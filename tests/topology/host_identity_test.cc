@@ -1,13 +1,11 @@
 #include "topology/host_identity.h"
 
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <filesystem>
 #include <fstream>
 
 #include <catch2/catch.hpp>
 
+#include "base/child.h"
 #include "base/temp_folder.h"
 
 namespace hcomm {
@@ -15,12 +13,7 @@ namespace hcomm {
 TEST_CASE("a process and its child have the same identity, in one line without spaces") {
   const std::string own = host_identity();
   CHECK(own.find_first_of(" \n") == std::string::npos);
-  const pid_t child = fork();
-  if (child == 0) _exit(host_identity() == own ? 0 : 1);
-  int status = -1;
-  REQUIRE(waitpid(child, &status, 0) == child);
-  CHECK(WIFEXITED(status));
-  CHECK(WEXITSTATUS(status) == 0);
+  CHECK(testing::exit_code_of([&] { return host_identity() == own ? 0 : 1; }) == 0);
 }
 
 TEST_CASE("another boot and another namespace are another host") {

@@ -1,7 +1,5 @@
 // Death, leaving, forks, and that nothing is left behind.
 #include <signal.h>
-#include <sys/mman.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -9,10 +7,11 @@
 #include <atomic>
 #include <catch2/catch.hpp>
 #include <filesystem>
-#include <new>
 #include <thread>
 
+#include "base/child.h"
 #include "base/process.h"
+#include "base/shared.h"
 #include "team.h"
 #include "transport/keeper.h"
 #include "transport/peer_windows.h"
@@ -69,8 +68,8 @@ struct DeathClock {
 TEST_CASE("a death wakes those who sleep at once") {
   // The victim stays a zombie until the team is collected, so that only its pulse can tell. Without the kernel's wake-up a
   // death would be found by the keeper's next round, half a second later on average.
-  void* const memory = mmap(nullptr, sizeof(DeathClock), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-  DeathClock& deaths = *new (memory) DeathClock;
+  const testing::Shared<DeathClock> shared;
+  DeathClock& deaths = *shared;
   constexpr int kDeaths = 8;
   for (int death = 0; death < kDeaths; ++death) {
     const std::string report = run_team({.kind = Kind::shm_processes, .ranks = 3}, [&deaths](Transport& transport, int rank) {
@@ -89,7 +88,6 @@ TEST_CASE("a death wakes those who sleep at once") {
     CHECK(report == "rank 2: signal 9\n");
   }
   CHECK(deaths.seen_soon >= kDeaths / 2);
-  munmap(memory, sizeof(DeathClock));
 }
 
 TEST_CASE("several that die at once are all seen") {
@@ -161,19 +159,15 @@ TEST_CASE("the child of a fork owns nothing and harms nobody") {
   auto ranks = std::vector<std::unique_ptr<Transport>>();
   for (int rank = 0; rank < 2; ++rank) ranks.push_back(open_shm({.segment_fd = fd, .rank = rank, .ranks = 2}).value());
   const std::uint32_t parent = fork_generation();
-  const pid_t child = fork();
-  if (child == 0) {
+  CHECK(testing::exit_code_of([&] {
     int wrong = fork_generation() == parent ? 1 : 0;
     ranks.clear();
     if (kChildrenMayStartThreads) {
       auto own = open_shm({.segment_fd = fd, .context = 1, .rank = 0, .ranks = 2});
       wrong += own.ok() ? 0 : 2;
     }
-    _exit(wrong);
-  }
-  int status = -1;
-  waitpid(child, &status, 0);
-  CHECK(status == 0);
+    return wrong;
+  }) == 0);
   CHECK_FALSE(ranks[0]->board().is_dead(0));
   CHECK_FALSE(ranks[0]->board().is_dead(1));
   const auto data = pattern(100, 1);
@@ -187,9 +181,8 @@ TEST_CASE("the child of a fork owns nothing and harms nobody") {
 }
 
 TEST_CASE("a process that is gone is found even if its keeper never told") {
-  const pid_t child = fork();
-  if (child == 0) _exit(0);
-  waitpid(child, nullptr, 0);
+  const pid_t child = testing::forked([] {});
+  CHECK(testing::exit_code(child) == 0);
   FakeLine fake;
   fake.lives[1].pid = child;
   fake.lives[2].pid = child;
@@ -226,18 +219,17 @@ std::vector<std::unique_ptr<Transport>> open_contexts(int fd, int contexts, int 
 TEST_CASE("many communicators of one process are all watched") {
   constexpr int kContexts = 200;  // more than the kernel waits for at once
   const int fd = create_segment(shm_segment_bytes(2, 1, 64, 256, kContexts)).value();
-  const pid_t child = fork();
-  if (child == 0) {
+  const pid_t child = testing::forked([&] {
     const auto own = open_contexts(fd, kContexts, 1);
     for (int look = 0; look < 20000 && own.back()->board().pid(0) == 0; ++look) usleep(1000);
     raise(SIGKILL);
-  }
+  });
   const auto own = open_contexts(fd, kContexts, 0);
   for (const auto& transport : own) {
     turn_until(*transport, [&] { return transport->board().is_dead(1); });
     CHECK_FALSE(transport->board().has_left(1));
   }
-  waitpid(child, nullptr, 0);
+  CHECK(testing::exit_code(child) == 128 + SIGKILL);
   close(fd);
 }
 

@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -13,6 +12,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/child.h"
 #include "transport/cursor.h"
 #include "transport/peer_windows.h"
 
@@ -172,8 +172,7 @@ TEST_CASE("a peer process maps a window, and the child of a fork has none") {
   memory[5000] = std::byte{77};
   const WindowRef window = *find_window(memory, 8192);
   const pid_t parent = getpid();
-  const pid_t child = fork();
-  if (child == 0) {
+  const pid_t child = testing::forked([&] {
     int wrong = find_window(memory, 1).has_value() ? 1 : 0;
     wrong += free_window(memory).code() == hcommInvalidArgument ? 0 : 2;
     wrong += fcntl(static_cast<int>(window.id), F_GETFD) == -1 ? 0 : 4;
@@ -185,11 +184,9 @@ TEST_CASE("a peer process maps a window, and the child of a fork has none") {
     std::byte* const own = allocate(100);
     own[0] = std::byte{1};
     wrong += free_window(own).ok() ? 0 : 32;
-    _exit(wrong);
-  }
-  int status = -1;
-  waitpid(child, &status, 0);
-  CHECK(status == 0);
+    return wrong;
+  });
+  CHECK(testing::exit_code(child) == 0);
   CHECK(memory[5000] == std::byte{77});
   const PeerProcess gone = {child, own_pid_namespace()};
   const PeerProcess elsewhere = {getpid(), own_pid_namespace() + 1};
