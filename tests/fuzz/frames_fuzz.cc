@@ -13,6 +13,7 @@
 
 #include "base/assert.h"
 #include "fuzz/fuzz.h"
+#include "net/scripted_stream.h"
 #include "transport/link.h"
 
 namespace hcomm {
@@ -53,49 +54,6 @@ void read_message_header(ConstBytes given) {
   const auto bytes = padded<kMessageHeaderBytes>(given);
   HCOMM_ASSERT(to_bytes(parse_message_header(bytes)) == bytes);
 }
-
-// Hears what the input says, in pieces, then an end; takes what is written, in pieces, too.
-class InputStream final : public Stream {
- public:
-  InputStream(ConstBytes heard, std::size_t piece, std::vector<std::byte>& said) : heard_(heard), piece_(piece), said_(said) {}
-
-  IoResult read(std::span<const Bytes> parts) override {
-    if (pauses_ = !pauses_; pauses_) return {Io::later, 0};
-    std::size_t left = std::min(piece_, heard_.size());
-    const std::size_t before = heard_.size();
-    for (const Bytes& part : parts) {
-      const std::size_t here = std::min(left, part.size());
-      std::ranges::copy(heard_.first(here), part.begin());
-      heard_ = heard_.subspan(here);
-      left -= here;
-    }
-    return heard_.size() == before ? IoResult{Io::end, 0} : IoResult{Io::moved, before - heard_.size()};
-  }
-  IoResult write(std::span<const ConstBytes> parts) override {
-    std::size_t left = piece_ + 1000;  // a byte at a time would take long
-    std::size_t moved = 0;
-    for (const ConstBytes& part : parts) {
-      const ConstBytes here = part.first(std::min(left, part.size()));
-      said_.insert(said_.end(), here.begin(), here.end());
-      left -= here.size();
-      moved += here.size();
-    }
-    HCOMM_ASSERT(moved > 0);  // parts are never all empty
-    return {Io::moved, moved};
-  }
-  void set_watcher(Watcher&) override {}
-  std::size_t unsent() const override { return 0; }
-  bool connected() const override { return true; }
-  Address peer() const override { return {}; }
-  std::string failure() const override { return "none"; }
-  bool refused() const override { return false; }
-
- private:
-  ConstBytes heard_;
-  const std::size_t piece_;
-  std::vector<std::byte>& said_;
-  bool pauses_ = true;
-};
 
 using Place = std::pair<std::uint32_t, Lane>;  // of a lane: context and lane
 
@@ -179,11 +137,17 @@ void check_words(ConstBytes said, bool dialled, const std::map<Place, std::uint6
 
 void hear(ConstBytes given, std::size_t piece, Link::End end) {
   Owner owner;
-  std::vector<std::byte> said;
+  auto other_end = std::make_unique<testing::ScriptedStream>();
+  const testing::ScriptedStream& script = *other_end;
+  other_end->to_say = given;
+  other_end->read_piece = piece;
+  other_end->write_piece = piece + 1000;  // a byte at a time would take long
+  other_end->pauses = true;
+  other_end->ends = true;
   std::deque<Receive> receives;
   std::deque<Completion> sends;
   std::map<Place, std::uint64_t> wanted;
-  Link link(owner, 1, std::make_unique<InputStream>(given, piece, said), end);
+  Link link(owner, 1, std::move(other_end), end);
   const std::vector<std::byte> payload(70000, std::byte{7});
 
   const auto post = [&](const Place& place, std::size_t bytes) {
@@ -211,7 +175,7 @@ void hear(ConstBytes given, std::size_t piece, Link::End end) {
   HCOMM_ASSERT(link.gone() && !link.why().empty());
   for (const Receive& each : receives) HCOMM_ASSERT(each.is_whole());
   for (const auto& [place, lane] : owner.lanes) HCOMM_ASSERT(lane.bytes_received() <= wanted[place] + kWindowBytes);
-  check_words(said, end == Link::End::dialled, owner.grants);
+  check_words(script.heard, end == Link::End::dialled, owner.grants);
   for (auto& [place, lane] : owner.lanes) lane.fail(hcommRemoteError, link.why());
   for (const Receive& each : receives) HCOMM_ASSERT(each.completion.finished);
   for (const Completion& each : sends) HCOMM_ASSERT(each.finished);

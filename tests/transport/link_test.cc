@@ -3,36 +3,22 @@
 
 #include <catch2/catch.hpp>
 
+#include "net/scripted_stream.h"
+
 namespace hcomm {
 namespace {
 
-// The same question again and again; takes nothing until `reads`.
-struct Asker final : Stream {
-  IoResult read(std::span<const Bytes> parts) override {
-    if (questions == 0) return {Io::later, 0};
-    --questions;
-    const auto bytes = to_bytes(Frame{.kind = begun ? FrameKind::query : FrameKind::begin});
-    begun = true;
-    std::ranges::copy(bytes, parts.back().begin());
-    return {Io::moved, bytes.size()};
-  }
-  IoResult write(std::span<const ConstBytes> parts) override {
-    if (!reads) return {Io::later, 0};
-    heard += parts.front().size();
-    return {Io::moved, parts.front().size()};
-  }
-  void set_watcher(Watcher&) override {}
-  std::size_t unsent() const override { return 0; }
-  bool connected() const override { return true; }
-  Address peer() const override { return {}; }
-  std::string failure() const override { return "none"; }
-  bool refused() const override { return false; }
-
-  int questions = 0;
-  bool begun = false;
-  bool reads = false;
-  std::size_t heard = 0;
-};
+// A greeting and so many questions.
+std::vector<std::byte> questions(int count) {
+  std::vector<std::byte> all;
+  const auto add = [&](FrameKind kind) {
+    const auto frame = to_bytes(Frame{.kind = kind});
+    all.insert(all.end(), frame.begin(), frame.end());
+  };
+  add(FrameKind::begin);
+  for (int question = 0; question < count; ++question) add(FrameKind::query);
+  return all;
+}
 
 struct Answerer final : LinkOwner {
   TcpLane* lane_for(Link&, const Frame&, bool&) override { return nullptr; }
@@ -50,22 +36,24 @@ struct Answerer final : LinkOwner {
 }  // namespace
 
 TEST_CASE("whoever asks and does not read is answered no more, until it reads") {
-  auto stream = std::make_unique<Asker>();
-  Asker& asker = *stream;
+  auto stream = std::make_unique<testing::ScriptedStream>();
+  testing::ScriptedStream& asker = *stream;
   Answerer owner;
   Link link(owner, 1, std::move(stream), Link::End::accepted);
-  asker.questions = 10000;
+  const auto many = questions(10000);
+  asker.to_say = many;
+  asker.write_piece = 0;
   REQUIRE(link.turn());
-  REQUIRE(asker.questions == 0);
-  asker.reads = true;
+  REQUIRE(asker.to_say.empty());
+  asker.write_piece = SIZE_MAX;
   REQUIRE(link.turn());
   constexpr std::size_t kAnswer = kFrameHeaderBytes + kStatusBytes;
-  CHECK(asker.heard > Link::kMostUnread - kAnswer);
-  CHECK(asker.heard < Link::kMostUnread + kAnswer);
-  const std::size_t before = asker.heard;
-  asker.questions = 1;
+  CHECK(asker.heard.size() > Link::kMostUnread - kAnswer);
+  CHECK(asker.heard.size() < Link::kMostUnread + kAnswer);
+  const std::size_t before = asker.heard.size();
+  asker.to_say = ConstBytes(many).last(kFrameHeaderBytes);
   REQUIRE(link.turn());
-  CHECK(asker.heard == before + kAnswer);
+  CHECK(asker.heard.size() == before + kAnswer);
 }
 
 }  // namespace hcomm
