@@ -127,6 +127,11 @@ Judgement take_source(World& world, const Access& who, const Slice& slice, bool 
   return wrong("which is combined after it was finished");
 }
 
+// A mean of integers is summed in wider ones. What one rank alone contributes fits its own type.
+bool is_unfinished_sum(const World& world, Value value) {
+  return world.expressions.stage(value) == Stage::prepared && world.expressions.contributions(value, 2).size() > 1;
+}
+
 Judgement combine_block(World& world, const Access& who, std::uint32_t i) {
   const Program& program = world.program(who);
   const auto sources = program.sources(world.op(who));
@@ -150,6 +155,11 @@ Judgement combine_block(World& world, const Access& who, std::uint32_t i) {
                                                ", which is not a prepared and unfinished result");
       }
       value = world.expressions.finished(value);
+    }
+    const bool is_result = target.buffer == Buffer::output;  // judged when the caller takes it
+    if (!is_result && target.format == Format::element && is_unfinished_sum(world, value)) {
+      return refuse(Fault::contribution, op_story(world.trial, who) + " stores " + world.expressions.text(value) +
+                                             ", an unfinished sum, as elements, which may have no room for it: .sum has");
     }
     if (target.format != Format::partial) value = world.expressions.rounded(value);
     if (Judgement judgement = claim_block(world, who, spot); !judgement.proved()) return judgement;

@@ -211,7 +211,7 @@ class Mutator {
     for (Scaling scaling : {Scaling::none, Scaling::prepare, Scaling::finish}) {
       with([&](Slice& slice) { slice.scaling = scaling; });
     }
-    for (Format format : {Format::element, Format::partial}) with([&](Slice& slice) { slice.format = format; });
+    for (Format format : {Format::element, Format::partial, Format::sum}) with([&](Slice& slice) { slice.format = format; });
   }
 
   const Schedule& original_;
