@@ -255,7 +255,8 @@ TEST_CASE("the interpreter finds the interleaving in which a wrong schedule goes
     if (study(file.schedules[0]).fault.empty()) missed.insert(file.name);
   }
   CHECK(tried >= 40);
-  // It knows neither rounding nor room, compares sums rather than their order, and a value put twice into one place is there all the same.
+  // It knows neither rounding nor room, compares sums rather than their order, and a value put twice into one place is there all
+  // the same.
   CHECK(missed == std::set<std::string>{"rounded_elsewhere.schedule", "same_target_twice.schedule",
                                             "sum_as_elements.schedule", "swapped_operands.schedule"});
 }
