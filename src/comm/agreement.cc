@@ -79,7 +79,7 @@ Status Communicator::finish_agreement() {
   const Store way = store == 1 ? Store::non_temporal : store == 2 ? Store::rep_movsb : Store::regular;
   engine_.set_shared_store(way);
   set_shared_store(way);
-  SharedFacts shared = facts();
+  SharedFacts shared = cache_.facts();
   shared.cores = 0;
   std::set<HostId> machines;
   for (const Words& each : all) {
@@ -89,7 +89,10 @@ Status Communicator::finish_agreement() {
   const auto neighbours = std::ranges::count_if(all, [&](const Words& each) { return each.machine == own; });
   idle_policy_ = IdlePolicy::for_load(static_cast<int>(neighbours), shared_cores(all, own));
   cache_.learn(shared);
+  engine_.forget_buffers();
   agreement_ = std::vector<std::int64_t>();
+  watches_ = std::vector<Watch>();
+  queued_ = std::vector<CollectiveCall>();
   sequence_ = 0;
   last_call_ = {};
   return {};

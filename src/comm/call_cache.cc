@@ -24,18 +24,31 @@ bool slots_hold_elements(const Program& program) {
 }  // namespace
 
 CallCache::CallCache(const SharedFacts& facts, const Settings& settings)
-    : facts_(facts), settings_(settings), entries_(kEntries) {}
+    : facts_(facts), settings_(settings), entries_(std::size_t{1} << kFirstBits) {}
 
 void CallCache::learn(const SharedFacts& facts) {
   facts_ = facts;
-  for (CachedCall& entry : entries_) entry.used = false;
+  bits_ = kFirstBits;
+  entries_ = std::vector<CachedCall>(std::size_t{1} << kFirstBits);
+  templates_ = TemplateCache();
 }
 
-Result<const CachedCall*> CallCache::replace(CachedCall& entry, const CollectiveCall& call) {
+Result<const CachedCall*> CallCache::add(const CollectiveCall& call) {
   Result<CachedCall> made = make(call);
   if (!made.ok()) return std::move(made).status();
+  while (entries_[place(call)].used && bits_ < kMostBits) double_places();
+  CachedCall& entry = entries_[place(call)];
   entry = std::move(made).value();
   return &entry;
+}
+
+// A place is the first bits of a hash, so what was alone in its place is alone in one of the two that it becomes.
+void CallCache::double_places() {
+  ++bits_;
+  std::vector<CachedCall> fewer = std::exchange(entries_, std::vector<CachedCall>(std::size_t{1} << bits_));
+  for (CachedCall& entry : fewer) {
+    if (entry.used) entries_[place(entry.key)] = std::move(entry);
+  }
 }
 
 PlanRequest CallCache::request(const CollectiveCall& call) const {

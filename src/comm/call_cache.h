@@ -43,29 +43,36 @@ class CallCache {
  public:
   CallCache(const SharedFacts& facts, const Settings& settings);
 
-  void learn(const SharedFacts& facts);  // and forget all plans
+  const SharedFacts& facts() const { return facts_; }
+  void learn(const SharedFacts& facts);  // and forget all plans and templates
 
   // Valid until the next find(). Fails if no algorithm serves the call.
   Result<const CachedCall*> find(const CollectiveCall& call) {
     CachedCall& entry = entries_[place(call)];
     if (entry.used && same_kind(entry.key, call)) return &entry;
-    return replace(entry, call);
+    return add(call);
   }
 
- private:
-  static constexpr std::size_t kEntries = 64;  // direct mapped; a collision costs a new plan, some microseconds
+  std::size_t places() const { return entries_.size(); }
 
-  static std::size_t place(const CollectiveCall& call) {
+ private:
+  // Direct mapped. While there are fewer than the most places, two calls that meet in one make twice as many of them; after that
+  // the older one goes, and costs a new plan when it comes again, some microseconds.
+  static constexpr int kFirstBits = 1;
+  static constexpr int kMostBits = 6;
+
+  std::size_t place(const CollectiveCall& call) const {
     const std::uint64_t mixed = (call.count * 31 + static_cast<std::uint64_t>(call.root)) * 131 +
                                 static_cast<std::uint64_t>(call.dtype) * 29 + static_cast<std::uint64_t>(call.op) * 5 +
                                 static_cast<std::uint64_t>(call.collective);
-    return static_cast<std::size_t>(mixed * 0x9e3779b97f4a7c15u >> 58);
+    return static_cast<std::size_t>(mixed * 0x9e3779b97f4a7c15u >> (64 - bits_));
   }
   static bool same_kind(const CollectiveCall& a, const CollectiveCall& b) {
     return a.count == b.count && a.collective == b.collective && a.dtype == b.dtype && a.op == b.op && a.root == b.root;
   }
 
-  Result<const CachedCall*> replace(CachedCall& entry, const CollectiveCall& call);
+  Result<const CachedCall*> add(const CollectiveCall& call);
+  void double_places();
   Result<CachedCall> make(const CollectiveCall& call);
   PlanRequest request(const CollectiveCall& call) const;
   Status size_up(const CollectiveCall& call, CallPlan& plan) const;
@@ -73,7 +80,8 @@ class CallCache {
   SharedFacts facts_;
   const Settings settings_;
   TemplateCache templates_;
-  std::vector<CachedCall> entries_;
+  int bits_ = kFirstBits;
+  std::vector<CachedCall> entries_;  // [place]: 2 to the power of bits_
 };
 
 }  // namespace hcomm

@@ -26,16 +26,15 @@ Communicator::Communicator(Membership membership)
       process_(fork_generation()),
       clock_(membership.clock != nullptr ? *membership.clock : monotonic_clock()),
       can_map_peers_(membership.can_map_peers),
-      layout_(std::move(membership.layout)),
       is_checked_(settings_.check == Check::signature),
       transport_(std::move(membership.transport)),
-      cache_(facts(), settings_),
+      cache_(facts(std::move(membership.layout)), settings_),
       engine_({.rank = rank_, .ranks = ranks_, .transport = transport_.get(), .peer_windows = &peer_windows_}) {}
 
 Communicator::~Communicator() = default;
 
-SharedFacts Communicator::facts() const {
-  SharedFacts facts{.rank = rank_, .ranks = ranks_, .layout = layout_};
+SharedFacts Communicator::facts(RankLayout layout) const {
+  SharedFacts facts{.rank = rank_, .ranks = ranks_, .layout = std::move(layout)};
   Window* const window = transport_ != nullptr ? transport_->window() : nullptr;
   if (window != nullptr) {
     facts.has_window = true;

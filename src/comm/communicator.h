@@ -24,6 +24,7 @@
 #include "comm/call_cache.h"
 #include "comm/call_info.h"
 #include "comm/drivers.h"
+#include "comm/init_times.h"
 #include "engine/engine.h"
 #include "transport/local_memory.h"
 #include "transport/transport.h"
@@ -78,6 +79,10 @@ class Communicator {
   std::string failure_text() const;
 
   const CallInfo& last_call() const { return last_call_; }
+  const InitTimes& init_times() const { return init_times_; }
+  void set_init_times(const InitTimes& times) { init_times_ = times; }
+  // In messages to and from a peer since the communicator was made; what goes through windows is no message.
+  Traffic traffic(int peer) const { return transport_ != nullptr && peer != rank_ ? transport_->traffic(peer) : Traffic(); }
   void set_tracer(Tracer* tracer) { tracer_ = tracer; }  // borrowed; null is none
   void sit_down(std::unique_ptr<DriverSeat> seat) { seat_ = std::move(seat); }  // ranks of one process (init-all)
 
@@ -93,7 +98,7 @@ class Communicator {
   void forget_queue();
   CallTrace trace(hcommResult_t result) const;
   void end(hcommResult_t result);
-  SharedFacts facts() const;
+  SharedFacts facts(RankLayout layout) const;  // as known before the agreement
 
   bool busy() const {
     return engine_.running() || !engine_.failure().ok() || stranger_ >= 0 || next_queued_ < queued_.size();
@@ -131,10 +136,10 @@ class Communicator {
   const std::uint32_t process_;  // the fork generation it was made in
   const Clock& clock_;
   const bool can_map_peers_;
-  const RankLayout layout_;
   IdlePolicy idle_policy_;
   const bool is_checked_;  // calls are compared
   bool windows_agreed_ = false;
+  InitTimes init_times_;
   std::unique_ptr<DriverSeat> seat_;  // null unless init-all made it
 
   std::atomic<std::uint32_t> reserved_{0};  // 1 while a thread is inside

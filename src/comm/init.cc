@@ -74,7 +74,16 @@ bool can_map(const Meeting& meeting) {
   return can_map_peers(peers);
 }
 
-Result<std::unique_ptr<Communicator>> join_job(Appointment appointment, const KnobReading& knobs) {
+// Where the time of a meeting went; what join() does not account for counts as preparation.
+InitTimes times_of(const MeetingTimes& met, TimeNs before, TimeNs meeting) {
+  InitTimes times{.gather_ns = met.arrived_ns, .table_ns = met.table_ns, .segment_ns = met.segment_ns};
+  times.prepare_ns = before + meeting - met.arrived_ns - met.table_ns - met.segment_ns;
+  return times;
+}
+
+// `began` is when the caller's call did.
+Result<std::unique_ptr<Communicator>> join_job(Appointment appointment, const KnobReading& knobs, TimeNs began) {
+  const MonotonicClock clock;
   const auto [rank, ranks] = std::pair(appointment.rank, appointment.ranks);
   const Settings& settings = knobs.settings;
   Result<std::string_view> transport = choose_transport(settings, true);
@@ -84,9 +93,12 @@ Result<std::unique_ptr<Communicator>> join_job(Appointment appointment, const Kn
   Result<OpenHub> hub = hub_for(appointment, transport.value(), settings);
   if (!hub.ok()) return std::move(hub).status();
   appointment.addresses = hub.value().addresses;
+  const TimeNs came = clock.now();
   Result<Meeting> meeting = meet(appointment, knobs);
   if (!meeting.ok()) return std::move(meeting).status();
   const Meeting& met = meeting.value();
+  const TimeNs left = clock.now();
+  InitTimes times = times_of(met.times, came - began, left - came);
   const Ways ways = ways_of(met, transport.value() != "tcp");
   if (!ways.are_memory_alone()) {
     if (Status status = reach_others(hub.value(), met, ways, rank); !status.ok()) return status;
@@ -99,13 +111,22 @@ Result<std::unique_ptr<Communicator>> join_job(Appointment appointment, const Kn
                                                         .hub = ways.are_memory_alone() ? nullptr : hub.value().hub},
                                                        sizes.value());
   if (!opened.ok()) return std::move(opened).status();
-  return agreed(std::make_unique<Communicator>(Membership{.rank = rank,
-                                                          .ranks = ranks,
-                                                          .settings = settings,
-                                                          .transport = std::move(opened).value(),
-                                                          .transport_name = ways.transport_name(),
-                                                          .can_map_peers = can_map(met),
-                                                          .layout = ways.layout}));
+  auto made = std::make_unique<Communicator>(Membership{.rank = rank,
+                                                        .ranks = ranks,
+                                                        .settings = settings,
+                                                        .transport = std::move(opened).value(),
+                                                        .transport_name = ways.transport_name(),
+                                                        .can_map_peers = can_map(met),
+                                                        .layout = ways.layout});
+  const TimeNs open = clock.now();
+  Result<std::unique_ptr<Communicator>> agreed_on = agreed(std::move(made));
+  if (!agreed_on.ok()) return agreed_on;
+  const TimeNs end = clock.now();
+  times.transport_ns = open - left;
+  times.agree_ns = end - open;
+  times.whole_ns = end - began;
+  agreed_on.value()->set_init_times(times);
+  return agreed_on;
 }
 
 Result<std::unique_ptr<Communicator>> alone(const Settings& settings) {
@@ -183,11 +204,12 @@ Status make_unique_id(hcommUniqueId& id, const Settings& settings) {
 namespace {
 
 Result<std::unique_ptr<Communicator>> init_rank_with(int ranks, const hcommUniqueId& id, int rank, const KnobReading& knobs) {
+  const TimeNs began = MonotonicClock().now();
   if (Status status = check_membership(rank, ranks, kMaxShmRanks); !status.ok()) return status;
   if (Status status = check_names(knobs.settings); !status.ok()) return status;
   Result<JobId> job = job_id_from_bytes(std::as_bytes(std::span(id.internal)));
   if (!job.ok()) return std::move(job).status();
-  if (ranks > 1) return join_job({.job = job.value(), .rank = rank, .ranks = ranks, .addresses = {}}, knobs);
+  if (ranks > 1) return join_job({.job = job.value(), .rank = rank, .ranks = ranks, .addresses = {}}, knobs, began);
   // Nobody else will come, but the meeting spends the id and ends its service.
   Result<Meeting> meeting = join(
       job.value(), {.timeout_ns = knobs.settings.connect_timeout_ns, .agreement = agreement_text(knobs), .progress = {}});
@@ -209,7 +231,7 @@ Result<std::unique_ptr<Communicator>> init_rank(int ranks, const hcommUniqueId& 
 
 namespace {
 
-Result<std::unique_ptr<Communicator>> join_run(const Launch& launch, const KnobReading& knobs) {
+Result<std::unique_ptr<Communicator>> join_run(const Launch& launch, const KnobReading& knobs, TimeNs began) {
   Result<JobId> job = launch.one_host ? Result<JobId>(launch.job) : id_between_hosts(launch, knobs.settings);
   if (!job.ok()) return std::move(job).status();
   const TimeNs deadline = add_saturated(MonotonicClock().now(), knobs.settings.connect_timeout_ns);
@@ -224,12 +246,13 @@ Result<std::unique_ptr<Communicator>> join_run(const Launch& launch, const KnobR
                    .many_rounds = true,
                    .server = launch.named_by == kJobVariable ? Absent::is_an_error : Absent::may_come,
                    .addresses = {}},
-                  knobs);
+                  knobs, began);
 }
 
 }  // namespace
 
 Result<std::unique_ptr<Communicator>> init_env() {
+  const TimeNs began = MonotonicClock().now();
   Detection detection = detect();
   if (!detection.launch.ok()) return std::move(detection.launch).status();
   const Launch& launch = detection.launch.value();
@@ -239,7 +262,7 @@ Result<std::unique_ptr<Communicator>> init_env() {
   for (const std::string& remark : detection.remarks) log(LogLevel::info, "bootstrap", remark);
   if (Status status = check_names(knobs.value().settings); !status.ok()) return status;
   if (launch.ranks == 1) return alone(knobs.value().settings);
-  Result<std::unique_ptr<Communicator>> made = join_run(launch, knobs.value());
+  Result<std::unique_ptr<Communicator>> made = join_run(launch, knobs.value(), began);
   if (made.ok()) return made;
   return std::move(made).status().during("joining as rank " + std::to_string(launch.rank) + " of " +
                                          std::to_string(launch.ranks) + ", as " + launch.launcher + " says (" + launch.by + ")");

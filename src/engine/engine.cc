@@ -5,11 +5,24 @@
 #include "base/assert.h"
 
 namespace hcomm {
+namespace {
+
+// Blocks that follow one another in memory are one part of a message.
+template <class Part>
+void append(std::vector<Part>& parts, Part next) {
+  if (!parts.empty() && parts.back().data() + parts.back().size() == next.data()) {
+    parts.back() = {parts.back().data(), parts.back().size() + next.size()};
+  } else {
+    parts.push_back(next);
+  }
+}
+
+}  // namespace
 
 Engine::Engine(const Options& options)
     : options_(options),
       window_(options.transport != nullptr ? options.transport->window() : nullptr),
-      seen_(static_cast<std::size_t>(options.ranks), 0) {}
+      seen_(window_ != nullptr ? static_cast<std::size_t>(options.ranks) : 0, 0) {}
 
 void Engine::start(const BoundCall& call) {
   HCOMM_ASSERT(state_ == State::idle);
@@ -30,6 +43,18 @@ void Engine::start(const BoundCall& call) {
   part_ = Part::prologue;
   state_ = State::running;
   enter(program.prologue);
+}
+
+void Engine::forget_buffers() {
+  HCOMM_ASSERT(state_ == State::idle);
+  completions_ = std::vector<Completion>();
+  pending_ = std::vector<std::uint32_t>();
+  sources_ = std::vector<CombineSource>();
+  targets_ = std::vector<CombineTarget>();
+  parts_ = std::vector<Bytes>();
+  const_parts_ = std::vector<ConstBytes>();
+  scratch_memory_ = std::vector<std::byte>();
+  scratch_ = nullptr;
 }
 
 void Engine::enter(Section section) {
@@ -138,7 +163,7 @@ void Engine::post(std::uint32_t index) {
       const std::size_t length = extent(source.buffer, source.first + which).length;
       const std::byte* const data = length > 0 ? read_address(source, which) : nullptr;
       if (state_ != State::running) return;
-      if (length > 0) const_parts_.push_back({data, length * bytes_of(source.format)});
+      if (length > 0) append(const_parts_, {data, length * bytes_of(source.format)});
     }
     channel.send(const_parts_, call_.digest, completion);
   } else {
@@ -146,7 +171,7 @@ void Engine::post(std::uint32_t index) {
     parts_.clear();
     for (std::uint32_t which = 0; which < target.count; ++which) {
       const std::size_t length = extent(target.buffer, target.first + which).length;
-      if (length > 0) parts_.push_back({write_address(target, which), length * bytes_of(target.format)});
+      if (length > 0) append(parts_, {write_address(target, which), length * bytes_of(target.format)});
     }
     channel.recv(parts_, call_.digest, completion);
   }

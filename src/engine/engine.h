@@ -35,6 +35,9 @@ class Engine {
   // Moves the run on as far as it goes without waiting. Returns how much was done; 0 lets the caller idle.
   int step();
 
+  // Between runs: gives back the memory that is kept from one to the next.
+  void forget_buffers();
+
   bool running() const { return state_ == State::running; }
   const Status& failure() const { return failure_; }
   Rank culprit() const { return culprit_; }  // of the failure, or kNoRank
@@ -100,7 +103,7 @@ class Engine {
   std::size_t chunk_ = 0;
   std::uint64_t epoch_ = 0;  // of this chunk; between runs, of the next one that uses the window
 
-  std::vector<std::uint64_t> seen_;  // [rank]: the highest step of that rank that was seen
+  std::vector<std::uint64_t> seen_;  // [rank]: the highest step of that rank that was seen; empty without a window
 
   // Reused from run to run, so that a repeated call allocates nothing.
   std::vector<Completion> completions_;  // by op

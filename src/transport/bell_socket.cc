@@ -29,6 +29,12 @@ BellAddress address_of(BellName name) {
 
 int datagram_socket() { return socket(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0); }
 
+// One for the process, made with its first bell, so that ringing makes none.
+int sender() {
+  static const int socket = datagram_socket();
+  return socket;
+}
+
 Status failed(const std::string& doing) {
   return Status::failure(hcommSystemError, doing + " a doorbell socket: " + std::strerror(errno));
 }
@@ -38,7 +44,7 @@ Status failed(const std::string& doing) {
 Result<std::unique_ptr<BellSocket>> BellSocket::open(KernelNetwork& network) {
   std::unique_ptr<BellSocket> bell(new BellSocket);
   bell->socket_ = datagram_socket();
-  if (bell->socket_ < 0) return failed("making");
+  if (bell->socket_ < 0 || sender() < 0) return failed("making");
   while (bell->name_ == 0) {
     if (getrandom(&bell->name_, sizeof bell->name_, 0) != sizeof bell->name_ && errno != EINTR) {
       return failed("naming");
@@ -66,9 +72,8 @@ void BellSocket::ready() {
 }
 
 void ring_socket(BellName name) {
-  static const int sender = datagram_socket();
   const BellAddress to = address_of(name);
-  static_cast<void>(sendto(sender, "", 1, MSG_NOSIGNAL, reinterpret_cast<const sockaddr*>(&to.address), to.bytes));
+  static_cast<void>(sendto(sender(), "", 1, MSG_NOSIGNAL, reinterpret_cast<const sockaddr*>(&to.address), to.bytes));
 }
 
 }  // namespace hcomm

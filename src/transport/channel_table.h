@@ -21,7 +21,9 @@ class ChannelTable {
   Made& get(int peer, Lane lane, Make&& make) {
     HCOMM_ASSERT(peer >= 0 && static_cast<std::size_t>(peer) < channels_.size());
     HCOMM_ASSERT(peer != self_);
-    auto& channel = channels_[static_cast<std::size_t>(peer)][static_cast<std::size_t>(lane)];
+    std::unique_ptr<Lanes>& lanes = channels_[static_cast<std::size_t>(peer)];
+    if (lanes == nullptr) lanes = std::make_unique<Lanes>();
+    auto& channel = (*lanes)[static_cast<std::size_t>(lane)];
     if (channel == nullptr) {
       channel = make();
       made_.push_back(channel.get());
@@ -44,15 +46,19 @@ class ChannelTable {
   // Bytes both ways on all lanes to the peer.
   std::uint64_t bytes_moved(int peer) const {
     std::uint64_t bytes = 0;
-    for (const auto& channel : channels_[static_cast<std::size_t>(peer)]) {
+    const std::unique_ptr<Lanes>& lanes = channels_[static_cast<std::size_t>(peer)];
+    if (lanes == nullptr) return 0;
+    for (const auto& channel : *lanes) {
       if (channel != nullptr) bytes += channel->bytes_moved();
     }
     return bytes;
   }
 
  private:
+  using Lanes = std::array<std::unique_ptr<Made>, kLanes>;
+
   const int self_;
-  std::vector<std::array<std::unique_ptr<Made>, kLanes>> channels_;  // [peer][lane]
+  std::vector<std::unique_ptr<Lanes>> channels_;  // [peer][lane]; few ranks talk to many
   std::vector<Made*> made_;
 };
 

@@ -9,7 +9,7 @@ void ContextState::finish(Completion& completion, Status status) { ended_.emplac
 void ContextState::set_board(const Board& board) {
   board_ = board;
   for (const int peer : early_leavers_) board_->set_left(peer);
-  if (early_verdict_.has_value()) board_->give(*early_verdict_);
+  if (early_verdict_ != nullptr) board_->give(*early_verdict_);
   early_leavers_ = std::vector<int>();
 }
 
@@ -29,8 +29,8 @@ void ContextState::hears(const Verdict& verdict) {
   note();
   if (board_.has_value()) {
     board_->give(verdict);
-  } else if (!early_verdict_.has_value()) {
-    early_verdict_ = verdict;
+  } else if (early_verdict_ == nullptr) {
+    early_verdict_ = std::make_unique<const Verdict>(verdict);
   }
 }
 

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -54,7 +55,7 @@ class ContextState final : public ChannelOwner {
   int news_ = 0;
   std::optional<Board> board_;
   std::vector<int> early_leavers_;
-  std::optional<Verdict> early_verdict_;
+  std::unique_ptr<const Verdict> early_verdict_;
 };
 
 }  // namespace hcomm

@@ -32,7 +32,7 @@ class Fifo {
   void grow() {
     std::rotate(items_.begin(), items_.begin() + static_cast<std::ptrdiff_t>(head_), items_.end());
     head_ = 0;
-    items_.resize(std::max<std::size_t>(4, 2 * items_.size()));
+    items_.resize(std::max<std::size_t>(1, 2 * items_.size()));
   }
 
   std::vector<T> items_;

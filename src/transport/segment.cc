@@ -18,7 +18,9 @@ namespace hcomm {
 namespace {
 
 constexpr std::uint64_t kMagic = 0x31676573'6d6d6f63;  // "commseg1" as a little-endian machine writes it
-constexpr std::uint64_t kVersion = 2;
+constexpr std::uint64_t kVersion = 3;
+constexpr std::size_t kLinesBytes = 128;  // two lines, which processors fetch together
+constexpr std::size_t kRingUnitBytes = 4096;  // the usual page; where pages are larger, rings of one writer share them
 
 // Each field holds 0 (nobody was here) or its value + 1. The first rank to come sets it, the others compare.
 struct Header {
@@ -66,22 +68,21 @@ Status check_file(int segment_fd, std::size_t end) {
 Layout::Layout(const Geometry& geometry) {
   const auto ranks = static_cast<std::size_t>(geometry.ranks);
   const auto slots_of_all = ranks * static_cast<std::size_t>(geometry.slots);
-  const std::size_t rings = ranks * ranks * kLanes;
-  std::size_t end = round_up(sizeof(Header), kPageBytes);
+  std::size_t end = sizeof(Header);
   const auto place = [&end](std::size_t part_bytes, std::size_t unit) {
     const std::size_t start = round_up(end, unit);
     end = start + part_bytes;
     return start;
   };
-  verdict = place(sizeof(VerdictCell), kPageBytes);
-  lives = place(ranks * sizeof(Life), kPageBytes);
-  pulses = place(ranks * sizeof(Pulse), alignof(Pulse));
-  steps = place(ranks * sizeof(StepLine), kPageBytes);
-  doorbells = place(ranks * sizeof(Doorbell), kPageBytes);
-  records = place(slots_of_all * sizeof(ExposedRecord), kPageBytes);
+  verdict = place(sizeof(VerdictCell), kLinesBytes);
+  lives = place(ranks * sizeof(Life), kLinesBytes);
+  pulses = place(ranks * sizeof(Pulse), kLinesBytes);
+  steps = place(ranks * sizeof(StepLine), kLinesBytes);
+  doorbells = place(ranks * sizeof(Doorbell), kLinesBytes);
+  records = place(slots_of_all * sizeof(ExposedRecord), kLinesBytes);
   slots = place(slots_of_all * geometry.slot_bytes, kPageBytes);
-  ring_controls = place(rings * sizeof(RingControl), kPageBytes);
-  ring_data = place(rings * geometry.ring_bytes, kPageBytes);
+  ring_stride = round_up(sizeof(RingControl) + geometry.ring_bytes, kRingUnitBytes);
+  rings = place(ranks * ranks * kLanes * ring_stride, kPageBytes);
   bytes = round_up(end, kPageBytes);
 }
 
@@ -203,11 +204,11 @@ std::size_t Context::ring_index(int from, int to, int lane) const {
 }
 
 RingControl& Context::ring_control(int from, int to, int lane) const {
-  return at<RingControl>(layout_.ring_controls)[ring_index(from, to, lane)];
+  return *at<RingControl>(layout_.rings + ring_index(from, to, lane) * layout_.ring_stride);
 }
 
 std::byte* Context::ring_data(int from, int to, int lane) const {
-  return at<std::byte>(layout_.ring_data) + ring_index(from, to, lane) * geometry_.ring_bytes;
+  return at<std::byte>(layout_.rings + ring_index(from, to, lane) * layout_.ring_stride + sizeof(RingControl));
 }
 
 }  // namespace hcomm

@@ -1,12 +1,13 @@
 // The memory that the ranks of one host share: one sealed, nameless file with an area for each communicator (a context).
 //
-//   +--------+---------+--------+------------------+-------+----------------+-----------+
-//   | header | verdict | lives, | steps, doorbells,| slots | ring controls  | ring data |   of one context,
-//   |        |         | pulses | records          |       |                |           |   then the next
-//   +--------+---------+--------+------------------+-------+----------------+-----------+
+//   +----------------+----------------+-------------------+-------+------------------------+
+//   | header,        | lives, pulses, | steps, doorbells, | slots | rings: control, data,  |   of one context,
+//   | verdict        |                | records           |       | control, data, ...     |   then the next
+//   +----------------+----------------+-------------------+-------+------------------------+
 //
-// Every part starts on a page of its own. The file is sparse: a page exists once somebody touched it, and what a rank owns is
-// touched first by that rank, so that it lies on its NUMA node. All-zero memory is a fresh context.
+// The file is sparse: a page exists once somebody touched it. So that an idle context has few, all that is small lies close
+// together, and what different ranks write in lines of its own. The slots start on a page, each ring on one of the usual size;
+// what a rank owns of them is touched first by that rank, so that it lies on its NUMA node. All-zero memory is a fresh context.
 #pragma once
 
 #include <atomic>
@@ -52,8 +53,8 @@ struct Layout {
   std::size_t doorbells = 0;
   std::size_t records = 0;
   std::size_t slots = 0;
-  std::size_t ring_controls = 0;
-  std::size_t ring_data = 0;
+  std::size_t rings = 0;
+  std::size_t ring_stride = 0;  // from one control to the next
   std::size_t bytes = 0;  // of the whole context; whole pages
 };
 

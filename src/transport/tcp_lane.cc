@@ -5,7 +5,7 @@
 namespace hcomm {
 
 void TcpLane::post_send(std::span<const ConstBytes> parts, std::uint64_t mark, Completion& completion) {
-  if (sending_.is_set()) return owner_.finish(completion, sending_.status());
+  if (sending_ != nullptr) return owner_.finish(completion, sending_->status());
   Outgoing& message = sends_.push();
   message.parts.assign(parts.begin(), parts.end());
   message.cursor = ConstCursor(message.parts);
@@ -15,7 +15,7 @@ void TcpLane::post_send(std::span<const ConstBytes> parts, std::uint64_t mark, C
 }
 
 void TcpLane::post_recv(std::span<const Bytes> parts, std::uint64_t mark, Completion& completion) {
-  if (receiving_.is_set()) return owner_.finish(completion, receiving_.status());
+  if (receiving_ != nullptr) return owner_.finish(completion, receiving_->status());
   Incoming& message = receives_.push();
   message.parts.assign(parts.begin(), parts.end());
   message.cursor = Cursor(message.parts);
@@ -74,7 +74,7 @@ bool TcpLane::may_arrive(std::uint64_t offset, std::size_t bytes) const {
 }
 
 Bytes TcpLane::direct_target() {
-  if (receiving_.is_set() || receives_.empty() || !backlog_.empty()) return {};
+  if (receiving_ != nullptr || receives_.empty() || !backlog_.empty()) return {};
   Incoming& message = receives_.front();
   return message.header_have == kMessageHeaderBytes ? message.cursor.here() : Bytes();
 }
@@ -89,9 +89,9 @@ void TcpLane::arrived(std::size_t bytes) {
 
 void TcpLane::deliver(ConstBytes bytes) {
   received_ += bytes.size();
-  if (receiving_.is_set()) return;
+  if (receiving_ != nullptr) return;
   if (backlog_.empty()) bytes = bytes.subspan(consume(bytes));
-  if (!receiving_.is_set()) backlog_.insert(backlog_.end(), bytes.begin(), bytes.end());
+  if (receiving_ == nullptr) backlog_.insert(backlog_.end(), bytes.begin(), bytes.end());
 }
 
 // Gives bytes of the stream to the receives that are posted; returns how many were taken.
@@ -107,7 +107,7 @@ std::size_t TcpLane::consume(ConstBytes bytes) {
     bytes = bytes.subspan(here);
     if (message.cursor.left() == 0) finish_receive();
   }
-  const std::size_t used = receiving_.is_set() ? all : all - bytes.size();
+  const std::size_t used = receiving_ != nullptr ? all : all - bytes.size();
   consumed_ += used;
   return used;
 }
@@ -138,22 +138,22 @@ void TcpLane::finish_receive() {
 
 std::uint64_t TcpLane::grant_to_tell() {
   const std::uint64_t grant = wanted_ + kWindowBytes;
-  if (receiving_.is_set() || grant - told_ < kWindowBytes / 2) return 0;
+  if (receiving_ != nullptr || grant - told_ < kWindowBytes / 2) return 0;
   return told_ = grant;
 }
 
 void TcpLane::break_receiving(hcommResult_t code, const std::string& why) {
-  if (receiving_.is_set()) return;
-  receiving_ = {code, why};
-  for (; !receives_.empty(); receives_.pop()) owner_.finish(*receives_.front().completion, receiving_.status());
+  if (receiving_ != nullptr) return;
+  receiving_ = std::make_unique<const Breakage>(Breakage{code, why});
+  for (; !receives_.empty(); receives_.pop()) owner_.finish(*receives_.front().completion, receiving_->status());
   backlog_ = std::vector<std::byte>();
 }
 
 void TcpLane::fail(hcommResult_t code, const std::string& why) {
   break_receiving(code, why);
-  if (sending_.is_set()) return;
-  sending_ = {code, why};
-  for (; !sends_.empty(); sends_.pop()) owner_.finish(*sends_.front().completion, sending_.status());
+  if (sending_ != nullptr) return;
+  sending_ = std::make_unique<const Breakage>(Breakage{code, why});
+  for (; !sends_.empty(); sends_.pop()) owner_.finish(*sends_.front().completion, sending_->status());
 }
 
 }  // namespace hcomm

@@ -8,6 +8,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -64,7 +65,6 @@ class TcpLane {
     hcommResult_t code = hcommSuccess;
     std::string why;
 
-    bool is_set() const { return code != hcommSuccess; }
     Status status() const { return Status::failure(code, why); }
   };
   struct Outgoing {
@@ -102,8 +102,8 @@ class TcpLane {
   std::uint64_t told_ = kWindowBytes;
   std::vector<std::byte> backlog_;
 
-  Breakage sending_;
-  Breakage receiving_;
+  std::unique_ptr<const Breakage> sending_;  // null: it has not
+  std::unique_ptr<const Breakage> receiving_;
 };
 
 }  // namespace hcomm

@@ -88,6 +88,21 @@ TEST_CASE("the agreement is no operation of the user's") {
   }
 }
 
+TEST_CASE("in errors, too, the first call of the user's is operation 0") {
+  ByHand world = make({true, true}, {});
+  agree(world);
+  std::int32_t in[2] = {1, 2};
+  std::int32_t out[2] = {};
+  for (std::size_t rank = 0; rank < 2; ++rank) {
+    const hcommRedOp_t op = rank == 0 ? hcommSum : hcommMax;
+    world.all[rank]->queue(
+        {.collective = Collective::allreduce, .send = &in[rank], .recv = &out[rank], .count = 1, .dtype = hcommInt32, .op = op});
+  }
+  const Status status = wait_for(world.all);
+  CHECK(status.code() == hcommMismatch);
+  CHECK_THAT(std::string(status.trail()), Catch::Contains("operation 0 is allreduce(count 1, int32, "));
+}
+
 TEST_CASE("a rank alone has nobody to agree with") {
   Communicator alone(Membership{});
   CHECK(alone.begin_agreement().ok());

@@ -132,6 +132,42 @@ TEST_CASE("the same kind of call finds the same plan, wherever its buffers lie")
   CHECK(first->key.recv == nullptr);
 }
 
+TEST_CASE("there are more places when calls meet in one, up to a limit") {
+  CallCache cache(kFacts, {});
+  const std::size_t at_first = cache.places();
+  CHECK(at_first <= 4);
+  found(cache, call_of(Collective::allreduce, 1));
+  CHECK(cache.places() == at_first);
+  for (std::size_t count = 1; count <= 12; ++count) found(cache, call_of(Collective::allreduce, count));
+  const std::size_t grown = cache.places();
+  CHECK(grown > at_first);
+  for (std::size_t count = 1; count <= 1000; ++count) {
+    const CachedCall& one = found(cache, call_of(Collective::allreduce, count));
+    CHECK(one.key.count == count);
+    CHECK(one.plan.partition.block(0, 0).length <= count);
+  }
+  CHECK(cache.places() == 64);
+  cache.learn(kFacts);
+  CHECK(cache.places() == at_first);
+  CHECK(found(cache, call_of(Collective::allreduce, 7)).key.count == 7);
+}
+
+TEST_CASE("what was found stays as the places grow") {
+  CallCache cache(kFacts, {});
+  std::vector<std::size_t> kept;
+  for (std::size_t count = 1; cache.places() < 64; ++count) {
+    const std::size_t places = cache.places();
+    const Program* const one = found(cache, call_of(Collective::allreduce, count)).plan.program;
+    kept.push_back(count);
+    if (cache.places() == places) continue;
+    for (const std::size_t each : kept) {
+      const CachedCall& again = found(cache, call_of(Collective::allreduce, each));
+      CHECK(again.key.count == each);
+      CHECK(again.plan.program == one);
+    }
+  }
+}
+
 TEST_CASE("whatever a plan depends on makes another kind of call") {
   CallCache cache(kFacts, forced("direct"));
   const auto plan_of = [&](const CollectiveCall& call) { return found(cache, call).plan; };

@@ -40,8 +40,7 @@ TEST_CASE("the parts of a context do not overlap, at any size") {
           {layout.doorbells, n * sizeof(Doorbell)},
           {layout.records, n * kMaxSlots * sizeof(ExposedRecord)},
           {layout.slots, n * kMaxSlots * slot_bytes},
-          {layout.ring_controls, n * n * kLanes * sizeof(RingControl)},
-          {layout.ring_data, n * n * kLanes * kMaxRingBytes},
+          {layout.rings, n * n * kLanes * layout.ring_stride},
       };
       std::size_t end = 48;  // the header
       for (const auto& [start, bytes] : parts) {
@@ -54,6 +53,21 @@ TEST_CASE("the parts of a context do not overlap, at any size") {
       REQUIRE(layout.bytes < std::size_t{1} << 47);  // what a process can map
       REQUIRE(shm_segment_bytes(ranks, kMaxSlots, slot_bytes, kMaxRingBytes, kMaxContexts) == layout.bytes * kMaxContexts);
     }
+  }
+}
+
+TEST_CASE("all that is small lies together, and each writer has lines of its own") {
+  for (const int ranks : {2, 8, 64}) {
+    const Layout layout({.ranks = ranks, .slots = 2, .slot_bytes = 4096, .ring_bytes = 4096});
+    const auto n = static_cast<std::size_t>(ranks);
+    CHECK(layout.slots <= round_up(n * 576 + 512, kPageBytes));
+    for (const std::size_t start : {layout.verdict, layout.lives, layout.pulses, layout.steps, layout.doorbells}) {
+      CHECK(start % 128 == 0);
+    }
+    CHECK(layout.records % 128 == 0);
+    CHECK(layout.slots % kPageBytes == 0);
+    CHECK(layout.rings % kPageBytes == 0);
+    CHECK(layout.ring_stride == 2 * 4096);
   }
 }
 
