@@ -13,6 +13,7 @@
 #include "command_line.h"
 #include "job.h"
 #include "kernels/combine.h"
+#include "perf_cost.h"
 #include "perf_measure.h"
 #include "perf_report.h"
 #include "plan/choose.h"
@@ -26,7 +27,10 @@ constexpr const char* kFooter =
     "median over\n"
     "repetitions of the mean per call, on the slowest rank; min, max and p99 (JSON, CSV) are of single calls in a pass of "
     "their own.\n"
-    "Every element of three calls is compared, before and after the timing; #wrong counts those that differ by any bit.";
+    "Every element of three calls is compared, before and after the timing; #wrong counts those that differ by any bit.\n"
+    "init: the time to make the communicator, on the slowest rank, and its parts. idle communicator: what a further one of the\n"
+    "same ranks holds before its first call (heap and touched shared pages, a mean of four), on the rank where it is most. The\n"
+    "JSON also has the bytes that each pair of ranks exchanged in messages, through memory and over the network.";
 
 int complain(const Status& status) {
   fmt::print(stderr, "hcomm perf: {}\n", status.trail());
@@ -94,10 +98,12 @@ int measure_all(hcommComm_t comm, const PerfOptions& options) {
   for (const Collective collective : options.collectives) {
     for (const PerfCase& what : cases_of(options, collective)) largest = std::max(largest, what.bytes);
   }
+  Result<PerfCosts> costs = measure_costs(comm);
+  if (!costs.ok()) return complain(costs.status());
   Result<PerfBench> bench = PerfBench::make(comm, options, largest);
   if (!bench.ok()) return complain(bench.status());
   std::unique_ptr<PerfReport> report;
-  if (bench.value().rank() == 0) report = std::make_unique<PerfReport>(options, bench.value().ranks());
+  if (bench.value().rank() == 0) report = std::make_unique<PerfReport>(options, bench.value().ranks(), costs.value());
   if (report != nullptr) report->begin();
   std::uint64_t wrong = 0;
   for (const Collective collective : options.collectives) {
@@ -105,10 +111,12 @@ int measure_all(hcommComm_t comm, const PerfOptions& options) {
     if (!counted.ok()) return complain(counted.status());
     wrong += counted.value();
   }
+  Result<std::vector<PairTraffic>> traffic = gather_traffic(comm);
+  if (!traffic.ok()) return complain(traffic.status());
   if (report != nullptr) {
     report->end();
     if (!options.json_path.empty()) {
-      if (Status status = report->write_json(); !status.ok()) return complain(status);
+      if (Status status = report->write_json(traffic.value()); !status.ok()) return complain(status);
     }
   }
   return wrong == 0 ? 0 : kExitFailed;

@@ -80,6 +80,41 @@ nlohmann::ordered_json row_json(const PerfCase& what, const PerfResult& result) 
           {"wrong", result.wrong}};
 }
 
+double microseconds(TimeNs time) { return static_cast<double>(time) / 1000; }
+double milliseconds(TimeNs time) { return static_cast<double>(time) / 1e6; }
+
+nlohmann::ordered_json init_json(const PerfCosts& costs) {
+  const InitTimes& init = costs.init;
+  return {{"rank", costs.slowest},
+          {"whole_us", microseconds(init.whole_ns)},
+          {"prepare_us", microseconds(init.prepare_ns)},
+          {"gather_us", microseconds(init.gather_ns)},
+          {"table_us", microseconds(init.table_ns)},
+          {"segment_us", microseconds(init.segment_ns)},
+          {"transport_us", microseconds(init.transport_ns)},
+          {"agree_us", microseconds(init.agree_ns)}};
+}
+
+nlohmann::ordered_json idle_json(const IdleCost& idle) {
+  return {{"bytes", idle.bytes()},
+          {"heap_bytes", idle.heap_bytes},
+          {"shared_bytes", idle.shared_bytes},
+          {"page_table_bytes", idle.page_table_bytes},
+          {"descriptors", idle.descriptors},
+          {"threads", idle.threads}};
+}
+
+nlohmann::ordered_json traffic_json(const std::vector<PairTraffic>& traffic) {
+  nlohmann::ordered_json pairs = nlohmann::ordered_json::array();
+  for (const PairTraffic& pair : traffic) {
+    pairs.push_back({{"from", pair.from},
+                     {"to", pair.to},
+                     {"in_memory", pair.traffic.in_memory},
+                     {"over_network", pair.traffic.over_network}});
+  }
+  return pairs;
+}
+
 std::string columns(const PerfResult& result) {
   return fmt::format(" {:>9.2f} {:>7.2f} {:>7.2f} {:>6}", result.time_us, result.algbw_gbs, result.busbw_gbs, result.wrong);
 }
@@ -103,6 +138,15 @@ void PerfReport::begin() const {
   }
   fmt::print("# hcomm {}: {} ranks on {} usable processors ({}), {} memory\n", version_text(), ranks_, usable_processors(),
              processor_name(), options_.private_memory ? "private" : "shared");
+  const InitTimes& init = costs_.init;
+  fmt::print("# init              : {:.1f} ms on rank {}, the slowest: {:.1f} to prepare, {:.1f} until all had come,\n"
+             "#                     {:.1f} table, {:.1f} segment, {:.1f} transport, {:.1f} agreement\n",
+             milliseconds(init.whole_ns), costs_.slowest, milliseconds(init.prepare_ns), milliseconds(init.gather_ns),
+             milliseconds(init.table_ns), milliseconds(init.segment_ns), milliseconds(init.transport_ns),
+             milliseconds(init.agree_ns));
+  const IdleCost& idle = costs_.idle;
+  fmt::print("# idle communicator : {} bytes a rank ({} heap, {} shared), {} descriptors, {} threads\n", idle.bytes(),
+             idle.heap_bytes, idle.shared_bytes, idle.descriptors, idle.threads);
 }
 
 void PerfReport::begin_collective(Collective collective) const {
@@ -156,7 +200,7 @@ void PerfReport::end() const {
   std::fflush(stdout);
 }
 
-Status PerfReport::write_json() const {
+Status PerfReport::write_json(const std::vector<PairTraffic>& traffic) const {
   nlohmann::ordered_json rows = nlohmann::ordered_json::array();
   for (const PerfRow& row : rows_) {
     rows.push_back(row_json(row.what, row.out_of_place));
@@ -167,6 +211,9 @@ Status PerfReport::write_json() const {
   whole["version"] = version_text();
   whole["settings"] = settings();
   whole["ranks"] = ranks_;
+  whole["init"] = init_json(costs_);
+  whole["idle_communicator"] = idle_json(costs_.idle);
+  whole["traffic"] = traffic_json(traffic);
   whole["rows"] = std::move(rows);
   std::ofstream file(options_.json_path, std::ios::trunc);
   file << whole.dump(2) << '\n';

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/status.h"
+#include "perf_cost.h"
 #include "perf_measure.h"
 
 namespace hcomm {
@@ -19,7 +20,8 @@ struct PerfRow {
 // Prints as rows come. Only rank 0 has one.
 class PerfReport {
  public:
-  PerfReport(const PerfOptions& options, int ranks) : options_(options), ranks_(ranks) {}
+  PerfReport(const PerfOptions& options, int ranks, const PerfCosts& costs)
+      : options_(options), ranks_(ranks), costs_(costs) {}
 
   void begin() const;
   void begin_collective(Collective collective) const;
@@ -27,7 +29,7 @@ class PerfReport {
   void end() const;
 
   std::uint64_t wrong() const { return wrong_; }
-  Status write_json() const;  // to options.json_path
+  Status write_json(const std::vector<PairTraffic>& traffic) const;  // to options.json_path
 
  private:
   void print_csv(const PerfCase& what, const PerfResult& result) const;
@@ -35,6 +37,7 @@ class PerfReport {
 
   const PerfOptions& options_;
   const int ranks_;
+  const PerfCosts costs_;
   std::vector<PerfRow> rows_;
   std::uint64_t wrong_ = 0;
 };

@@ -64,7 +64,8 @@ class Perf(harness.ToolsTest):
                 self.check_well(run)
                 with open(path) as file:
                     whole = json.load(file)
-            self.assertEqual(set(whole), {"machine", "version", "settings", "ranks", "rows"})
+            self.assertEqual(set(whole), {"machine", "version", "settings", "ranks", "init", "idle_communicator", "traffic",
+                                          "rows"})
             self.assertEqual(whole["ranks"], ranks)
             self.assertIn("HCOMM_ALGO", whole["settings"])
             self.assertEqual({row["collective"] for row in whole["rows"]}, set(FACTORS))
