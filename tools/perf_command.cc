@@ -23,10 +23,9 @@ namespace {
 
 constexpr const char* kFooter =
     "Bandwidths are in 10^9 bytes per second: algbw = size / time; busbw = algbw times 2 (n-1)/n for allreduce, (n-1)/n for\n"
-    "reduce_scatter and allgather, 1 for broadcast; 0 for one rank. The size is that of the larger buffer. The time is the "
-    "median over\n"
-    "repetitions of the mean per call, on the slowest rank; min, max and p99 (JSON, CSV) are of single calls in a pass of "
-    "their own.\n"
+    "reduce_scatter, allgather, gather, scatter and alltoall, 1 for broadcast and reduce; 0 for one rank. The size is that of\n"
+    "the larger buffer. The time is the median over repetitions of the mean per call, on the slowest rank; min, max and p99\n"
+    "(JSON, CSV) are of single calls in a pass of their own.\n"
     "Every element of three calls is compared, before and after the timing; #wrong counts those that differ by any bit.\n"
     "init: the time to make the communicator, on the slowest rank, and its parts. idle communicator: what a further one of the\n"
     "same ranks holds before its first call (heap and touched shared pages, a mean of four), on the rank where it is most. The\n"
@@ -175,7 +174,8 @@ int run(const PerfWords& words, const std::vector<std::string>& command_line) {
 void add_perf_command(CLI::App& app, int& exit_code, const std::vector<std::string>& words) {
   auto given = std::make_shared<PerfWords>();
   CLI::App* const command = app.add_subcommand("perf", "Measure collectives, with every element checked");
-  command->add_option("collective", given->collective, "allreduce, broadcast, reduce_scatter, allgather, barrier, reduce or all")
+  command->add_option("collective", given->collective,
+                      "allreduce, broadcast, reduce_scatter, allgather, barrier, reduce, gather, scatter, alltoall or all")
       ->required();
   command->add_option("-n", given->ranks, "Number of ranks to start; under a launcher it is the launcher's [4]")
       ->type_name("N");

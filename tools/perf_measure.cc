@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "api/handles.h"
+#include "schedule/blocks.h"
 
 namespace hcomm {
 namespace {
@@ -20,11 +21,8 @@ constexpr std::size_t kPageBytes = 4096;
 constexpr int kPoison = 0xdb;
 constexpr int kCheckedCalls = 2;                  // before the timing; one more follows it
 
-std::size_t input_parts(Collective collective, int ranks) {
-  return collective == Collective::reduce_scatter ? static_cast<std::size_t>(ranks) : 1;
-}
-std::size_t output_parts(Collective collective, int ranks) {
-  return collective == Collective::allgather ? static_cast<std::size_t>(ranks) : 1;
+std::size_t parts(Collective collective, Side side, int ranks) {
+  return static_cast<std::size_t>(parts_of(collective, side, ranks));
 }
 
 std::uint64_t count_others(Bytes bytes, std::byte wanted) {
@@ -42,6 +40,9 @@ double bus_factor(Collective collective, int ranks) {
     case Collective::allreduce:      return 2 * (n - 1) / n;
     case Collective::reduce_scatter: return (n - 1) / n;
     case Collective::allgather:      return (n - 1) / n;
+    case Collective::gather:         return (n - 1) / n;
+    case Collective::scatter:        return (n - 1) / n;
+    case Collective::alltoall:       return (n - 1) / n;
     case Collective::broadcast:      return 1;
     case Collective::reduce:         return 1;
     case Collective::barrier:        return 0;
@@ -52,9 +53,9 @@ double bus_factor(Collective collective, int ranks) {
 PerfCase make_case(Collective collective, const TypeName& type, const OpName& op, int root, int ranks, std::size_t bytes) {
   PerfCase made{.collective = collective, .type = type, .op = op, .root = has_root(collective) ? root : -1};
   if (collective == Collective::barrier) return made;
-  const std::size_t parts = std::max(input_parts(collective, ranks), output_parts(collective, ranks));
-  made.count = std::max<std::size_t>(1, bytes / type.bytes / parts);
-  made.bytes = made.count * type.bytes * parts;
+  const std::size_t all = std::max(parts(collective, Side::input, ranks), parts(collective, Side::output, ranks));
+  made.count = std::max<std::size_t>(1, bytes / type.bytes / all);
+  made.bytes = made.count * type.bytes * all;
   return made;
 }
 
@@ -117,12 +118,11 @@ PerfBench::Buffers PerfBench::buffers(const PerfCase& what, bool in_place, std::
   const std::size_t turns = std::clamp<std::size_t>(memory_bytes_ / stride, 1, kMaxTurns);
   const Bytes whole(inputs_ + turn % turns * stride, what.bytes);
   const std::size_t part = what.count * what.type.bytes;
-  const Bytes own_part =
-      in_place && what.bytes > part ? whole.subspan(static_cast<std::size_t>(rank_) * part, part) : whole.first(part);
-  const bool scatters = what.collective == Collective::reduce_scatter;
-  if (!in_place) return {scatters ? whole : own_part, {output_, scatters ? part : what.bytes}};
-  if (scatters) return {whole, own_part};
-  return {own_part, whole};
+  const std::size_t sent = part * parts(what.collective, Side::input, ranks_);
+  const std::size_t received = part * parts(what.collective, Side::output, ranks_);
+  if (!in_place) return {whole.first(sent), {output_, received}};
+  const std::size_t own = static_cast<std::size_t>(rank_) * part;  // where the smaller one lies in the larger
+  return {whole.subspan(sent < received ? own : 0, sent), whole.subspan(received < sent ? own : 0, received)};
 }
 
 Status PerfBench::call(const PerfCase& what, const Buffers& at) const {
@@ -143,6 +143,15 @@ Status PerfBench::call(const PerfCase& what, const Buffers& at) const {
       break;
     case Collective::allgather:
       result = hcommAllGather(at.send.data(), at.recv.data(), what.count, what.type.dtype, comm_, nullptr);
+      break;
+    case Collective::gather:
+      result = hcommGather(at.send.data(), at.recv.data(), what.count, what.type.dtype, what.root, comm_, nullptr);
+      break;
+    case Collective::scatter:
+      result = hcommScatter(at.send.data(), at.recv.data(), what.count, what.type.dtype, what.root, comm_, nullptr);
+      break;
+    case Collective::alltoall:
+      result = hcommAllToAll(at.send.data(), at.recv.data(), what.count, what.type.dtype, comm_, nullptr);
       break;
     case Collective::barrier:
       result = hcommBarrier(comm_, nullptr);
@@ -165,31 +174,47 @@ void PerfBench::prepare(const PerfCase& what, const Pattern& pattern, const Buff
   pattern.fill(at.send, rank_, 0, salt_);
 }
 
-std::uint64_t PerfBench::count_wrong(const PerfCase& what, const Pattern& pattern, const Buffers& at, bool in_place) const {
-  std::uint64_t wrong = 0;
-  const std::size_t part = what.count * what.type.bytes;
+// Of a rank that has no result: the poison must still be there, and in place what it sent.
+std::uint64_t PerfBench::count_touched(const Pattern& pattern, const Buffers& at, bool in_place) const {
+  if (!in_place) return count_others(at.recv, std::byte{kPoison});
+  const auto before = static_cast<std::size_t>(at.send.data() - at.recv.data());
+  return pattern.count_wrong(at.send, rank_, 0, salt_) + count_others(at.recv.first(before), std::byte{kPoison}) +
+         count_others(at.recv.subspan(before + at.send.size()), std::byte{kPoison});
+}
+
+std::uint64_t PerfBench::count_wrong_result(const PerfCase& what, const Pattern& pattern, Bytes result) const {
+  const std::size_t own = static_cast<std::size_t>(rank_) * what.count;  // the first element of the rank's part
+  const auto from_all = [&](std::size_t first) {
+    const std::size_t part = what.count * what.type.bytes;
+    std::uint64_t wrong = 0;
+    for (int rank = 0; rank < ranks_; ++rank) {
+      wrong += pattern.count_wrong(result.subspan(static_cast<std::size_t>(rank) * part, part), rank, first, salt_);
+    }
+    return wrong;
+  };
   switch (what.collective) {
-    case Collective::allreduce:      wrong = pattern.count_wrong_reduction(at.recv, 0, salt_); break;
-    case Collective::reduce:
-      // On other ranks the poison must still be there, or in place what they sent.
-      if (rank_ == what.root) {
-        wrong = pattern.count_wrong_reduction(at.recv, 0, salt_);
-      } else {
-        wrong = in_place ? pattern.count_wrong(at.recv, rank_, 0, salt_) : count_others(at.recv, std::byte{kPoison});
-      }
-      break;
-    case Collective::broadcast:      wrong = pattern.count_wrong(at.recv, what.root, 0, salt_); break;
-    case Collective::reduce_scatter:
-      wrong = pattern.count_wrong_reduction(at.recv, static_cast<std::size_t>(rank_) * what.count, salt_);
-      break;
+    case Collective::allreduce:
+    case Collective::reduce:         return pattern.count_wrong_reduction(result, 0, salt_);
+    case Collective::reduce_scatter: return pattern.count_wrong_reduction(result, own, salt_);
+    case Collective::broadcast:      return pattern.count_wrong(result, what.root, 0, salt_);
+    case Collective::scatter:        return pattern.count_wrong(result, what.root, own, salt_);
     case Collective::allgather:
-      for (int rank = 0; rank < ranks_; ++rank) {
-        wrong += pattern.count_wrong(at.recv.subspan(static_cast<std::size_t>(rank) * part, part), rank, 0, salt_);
-      }
-      break;
-    case Collective::barrier: return 0;
+    case Collective::gather:         return from_all(0);
+    case Collective::alltoall:       return from_all(own);
+    case Collective::barrier:        return 0;
   }
-  const bool read_mine = has_input(what.collective, rank_ == what.root);
+  unreachable();
+}
+
+std::uint64_t PerfBench::count_wrong(const PerfCase& what, const Pattern& pattern, const Buffers& at, bool in_place) const {
+  if (what.collective == Collective::barrier) return 0;
+  const bool is_root = rank_ == what.root;
+  if (!has_output(what.collective, is_root)) {
+    const std::uint64_t changed = in_place ? 0 : pattern.count_wrong(at.send, rank_, 0, salt_);
+    return changed + count_touched(pattern, at, in_place);
+  }
+  std::uint64_t wrong = count_wrong_result(what, pattern, at.recv);
+  const bool read_mine = has_input(what.collective, is_root);
   if (!in_place && read_mine) wrong += pattern.count_wrong(at.send, rank_, 0, salt_);  // a changed input is as wrong
   return wrong;
 }

@@ -73,6 +73,8 @@ class PerfBench {
   Status call(const PerfCase& what, const Buffers& buffers) const;
   Status barrier() const;
   Result<std::uint64_t> checked_call(const PerfCase& what, const Pattern& pattern, bool in_place);
+  std::uint64_t count_touched(const Pattern& pattern, const Buffers& at, bool in_place) const;
+  std::uint64_t count_wrong_result(const PerfCase& what, const Pattern& pattern, Bytes result) const;
   std::uint64_t count_wrong(const PerfCase& what, const Pattern& pattern, const Buffers& buffers, bool in_place) const;
   void prepare(const PerfCase& what, const Pattern& pattern, const Buffers& buffers, bool in_place) const;
   Result<TimeNs> timed_calls(const PerfCase& what, bool in_place, int calls) const;

@@ -18,8 +18,8 @@
  *     still need it, and not for those that do not.
  *  7. The child of a fork owns nothing: every handle answers hcommInvalidUsage there.
  *  8. Counts are numbers of elements. Zero is legal, and then buffers may be NULL and nobody waits for anybody.
- *  9. send == recv is in place (for reduce-scatter and allgather: the rank's own part of the larger buffer); ranks may
- *     differ in it. Any other overlap is hcommInvalidArgument.
+ *  9. send == recv is in place (where one buffer is larger: the rank's own part of it); ranks may differ in it. Any other
+ *     overlap is hcommInvalidArgument.
  * 10. Numbers mean the same everywhere: all ranks end with the same bits. Integers wrap in sums and products; their avg is the
  *     exact mean rounded toward zero. A float avg is the sum divided once. Floats of 16 and 8 bits are combined in fp32 and
  *     rounded once where the algorithm sees all contributions; 16-bit sums once a step where it does not. A NaN wins in min
@@ -108,6 +108,21 @@ HCOMM_EXPORT hcommResult_t hcommReduceScatter(const void* send, void* recv, size
 /* recv[r * send_count + i] = rank r's send[i]; recv has size * send_count elements. */
 HCOMM_EXPORT hcommResult_t hcommAllGather(const void* send, void* recv, size_t send_count, hcommDataType_t dtype,
                                           hcommComm_t comm, hcommStream_t stream);
+
+/* recv[r * send_count + i] = rank r's send[i], on the root; there recv has size * send_count elements. Elsewhere recv is not
+ * written and may be NULL. In place on the root: send == recv + root * send_count elements. */
+HCOMM_EXPORT hcommResult_t hcommGather(const void* send, void* recv, size_t send_count, hcommDataType_t dtype, int root,
+                                       hcommComm_t comm, hcommStream_t stream);
+
+/* recv[i] = the root's send[rank * recv_count + i], on every rank. On the root send has size * recv_count elements; elsewhere it
+ * is not read and may be NULL. In place on the root: recv == send + root * recv_count elements. */
+HCOMM_EXPORT hcommResult_t hcommScatter(const void* send, void* recv, size_t recv_count, hcommDataType_t dtype, int root,
+                                        hcommComm_t comm, hcommStream_t stream);
+
+/* recv[r * count + i] = rank r's send[rank * count + i]: count elements for each rank, and from each. Both buffers have
+ * size * count elements. In place: send == recv. */
+HCOMM_EXPORT hcommResult_t hcommAllToAll(const void* send, void* recv, size_t count, hcommDataType_t dtype, hcommComm_t comm,
+                                         hcommStream_t stream);
 
 /* Returns on no rank before every rank has called it. */
 HCOMM_EXPORT hcommResult_t hcommBarrier(hcommComm_t comm, hcommStream_t stream);

@@ -1,4 +1,4 @@
-// hcomm/hcomm.hpp: collective communication between ranks, for C++20. A header over the C API and the standard library alone.
+// hcomm/hcomm.hpp: collective communication between ranks, for C++20. Headers over the C API and the standard library alone.
 //
 // Conventions (those of <hcomm/hcomm.h> hold as well; here is what C++ adds)
 //
@@ -17,10 +17,9 @@
 #ifndef HCOMM_HCOMM_HPP
 #define HCOMM_HCOMM_HPP
 
+#include <hcomm/elements.hpp>
 #include <hcomm/hcomm.h>
 
-#include <complex>
-#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
@@ -73,94 +72,6 @@ inline void check_size(const char* doing, const char* what, std::size_t is, std:
 }
 
 }  // namespace detail
-
-// --- Elements and operations -------------------------------------------------------------------------------------------
-
-// 16 or 8 bits of storage; hcomm does the arithmetic (in float), conversions are the caller's.
-struct float16 {
-  std::uint16_t bits = 0;
-  friend bool operator==(float16, float16) = default;  // of the bits
-};
-struct bfloat16 {
-  std::uint16_t bits = 0;
-  friend bool operator==(bfloat16, bfloat16) = default;  // of the bits
-};
-struct float8e4m3 {
-  std::uint8_t bits = 0;
-  friend bool operator==(float8e4m3, float8e4m3) = default;  // of the bits
-};
-struct float8e5m2 {
-  std::uint8_t bits = 0;
-  friend bool operator==(float8e5m2, float8e5m2) = default;  // of the bits
-};
-static_assert(sizeof(float16) == 2 && sizeof(bfloat16) == 2 && sizeof(float8e4m3) == 1 && sizeof(float8e5m2) == 1);
-static_assert(sizeof(bool) == 1 && sizeof(std::complex<float>) == 8 && sizeof(std::complex<double>) == 16);
-
-// How hcomm calls the C++ type T; types without an entry cannot be sent.
-template <class T>
-struct DataType;
-
-template <>
-struct DataType<std::int8_t> : std::integral_constant<hcommDataType_t, hcommInt8> {};
-template <>
-struct DataType<std::uint8_t> : std::integral_constant<hcommDataType_t, hcommUint8> {};
-template <>
-struct DataType<std::int16_t> : std::integral_constant<hcommDataType_t, hcommInt16> {};
-template <>
-struct DataType<std::uint16_t> : std::integral_constant<hcommDataType_t, hcommUint16> {};
-template <>
-struct DataType<std::uint32_t> : std::integral_constant<hcommDataType_t, hcommUint32> {};
-template <>
-struct DataType<std::uint64_t> : std::integral_constant<hcommDataType_t, hcommUint64> {};
-template <>
-struct DataType<bool> : std::integral_constant<hcommDataType_t, hcommBool> {};
-template <>
-struct DataType<std::complex<float>> : std::integral_constant<hcommDataType_t, hcommComplex64> {};
-template <>
-struct DataType<std::complex<double>> : std::integral_constant<hcommDataType_t, hcommComplex128> {};
-template <>
-struct DataType<float8e4m3> : std::integral_constant<hcommDataType_t, hcommFloat8e4m3> {};
-template <>
-struct DataType<float8e5m2> : std::integral_constant<hcommDataType_t, hcommFloat8e5m2> {};
-template <>
-struct DataType<std::int32_t> : std::integral_constant<hcommDataType_t, hcommInt32> {};
-template <>
-struct DataType<std::int64_t> : std::integral_constant<hcommDataType_t, hcommInt64> {};
-template <>
-struct DataType<float> : std::integral_constant<hcommDataType_t, hcommFloat32> {};
-template <>
-struct DataType<double> : std::integral_constant<hcommDataType_t, hcommFloat64> {};
-template <>
-struct DataType<float16> : std::integral_constant<hcommDataType_t, hcommFloat16> {};
-template <>
-struct DataType<bfloat16> : std::integral_constant<hcommDataType_t, hcommBfloat16> {};
-
-template <class T>
-concept Element = requires { DataType<T>::value; };
-
-// What sources and targets may be: contiguous, sized, of one element type; a target's elements can be written.
-template <class Range>
-concept Source = std::ranges::contiguous_range<Range> && std::ranges::sized_range<Range> &&
-                 Element<std::ranges::range_value_t<Range>>;
-template <class Range>
-concept Target = Source<Range> && !std::is_const_v<std::remove_reference_t<std::ranges::range_reference_t<Range>>>;
-template <class A, class B>
-concept SameElements = std::same_as<std::ranges::range_value_t<A>, std::ranges::range_value_t<B>>;
-
-// What can be done with all ranks' elements; docs/types.md says with which. What a type does not have is hcommInvalidArgument.
-enum class Op {
-  sum = hcommSum,
-  prod = hcommProd,
-  max = hcommMax,
-  min = hcommMin,
-  avg = hcommAvg,
-  land = hcommLand,
-  lor = hcommLor,
-  lxor = hcommLxor,
-  band = hcommBand,
-  bor = hcommBor,
-  bxor = hcommBxor,
-};
 
 // --- Memory ------------------------------------------------------------------------------------------------------------
 
@@ -371,6 +282,48 @@ class Communicator {
     detail::check_size("all_gather", "recv", std::ranges::size(recv), blocks_of(block, "all_gather"));
     detail::check(hcommAllGather(std::ranges::data(send), std::ranges::data(recv), block, type_of<Send>(), handle(), nullptr),
                   "all_gather");
+  }
+
+  // recv[r * send.size() + i] = rank r's send[i], on the root: send is one block, recv has size() of them; elsewhere recv is left
+  // alone and may be empty. On the root send may be its own block of recv; any other overlap is an error.
+  template <Source Send, Target Recv>
+    requires SameElements<Send, Recv>
+  void gather(const Send& send, Recv&& recv, int root) {
+    const std::size_t block = std::ranges::size(send);
+    if (rank() == root) detail::check_size("gather", "recv", std::ranges::size(recv), blocks_of(block, "gather"));
+    detail::check(hcommGather(std::ranges::data(send), std::ranges::data(recv), block, type_of<Send>(), root, handle(),
+                              nullptr),
+                  "gather");
+  }
+
+  // recv[i] = the root's send[rank * recv.size() + i]: recv is one block, the root's send has size() of them; elsewhere send is
+  // not read and may be empty. On the root recv may be its own block of send; any other overlap is an error.
+  template <Source Send, Target Recv>
+    requires SameElements<Send, Recv>
+  void scatter(const Send& send, Recv&& recv, int root) {
+    const std::size_t block = std::ranges::size(recv);
+    if (rank() == root) detail::check_size("scatter", "send", std::ranges::size(send), blocks_of(block, "scatter"));
+    detail::check(hcommScatter(std::ranges::data(send), std::ranges::data(recv), block, type_of<Send>(), root, handle(),
+                               nullptr),
+                  "scatter");
+  }
+
+  // Block r of recv = block rank of rank r's send; both have size() blocks of one size. send and recv are the same memory or
+  // disjoint.
+  template <Source Send, Target Recv>
+    requires SameElements<Send, Recv>
+  void all_to_all(const Send& send, Recv&& recv) {
+    const std::size_t block = std::ranges::size(send) / static_cast<std::size_t>(size());
+    detail::check_size("all_to_all", "send", std::ranges::size(send), blocks_of(block, "all_to_all"));
+    detail::check_size("all_to_all", "recv", std::ranges::size(recv), std::ranges::size(send));
+    detail::check(hcommAllToAll(std::ranges::data(send), std::ranges::data(recv), block, type_of<Send>(), handle(), nullptr),
+                  "all_to_all");
+  }
+
+  // The same in place.
+  template <Target Data>
+  void all_to_all(Data&& data) {
+    all_to_all(std::as_const(data), data);
   }
 
   // Returns on no rank before every rank has called it.

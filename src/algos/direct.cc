@@ -116,6 +116,71 @@ void allgather(ProgramBuilder& self) {
   self.await_others(Phase::finished);
 }
 
+// The others may not return while the root reads from them.
+void gather(ProgramBuilder& self) {
+  if (written_alone(self)) return;
+  const int rank = self.rank();
+  if (rank == self.root()) {
+    self.copy(self.input(rank), self.output(rank));
+    for (int distance = 1; distance < self.ranks(); ++distance) {
+      const int peer = wrap(rank + distance, self.ranks());
+      self.await(peer, Phase::filled);
+      self.copy(self.exposed(peer, 0, peer), self.output(peer));
+    }
+    self.signal(Phase::finished);
+    return;
+  }
+  claim_slot(self);
+  self.copy(self.input(rank), self.exposed(rank, 0, rank));
+  self.signal(Phase::filled);
+  leave_epoch(self);
+  self.epilogue();
+  self.await(self.root(), Phase::finished);
+}
+
+void scatter(ProgramBuilder& self) {
+  if (written_alone(self)) return;
+  const int rank = self.rank();
+  if (rank == self.root()) {
+    expose_for_others(self);
+    self.copy(self.input(rank), self.output(rank));
+    leave_epoch(self);
+    self.epilogue();
+    self.await_others(Phase::finished);
+  } else {
+    self.await(self.root(), Phase::filled);
+    self.copy(self.exposed(self.root(), rank, rank), self.output(rank));
+    self.signal(Phase::finished);
+  }
+}
+
+// The blocks for ranks [first, last), each at the place of that rank.
+void expose_to(ProgramBuilder& self, int first, int last) {
+  if (first == last) return;
+  const int block = block_between(self, self.rank(), first);
+  self.copy(self.input(block, last - first), self.exposed(self.rank(), first, block, last - first));
+}
+
+// In place a rank overwrites what it shows, so then it shows a copy (shows_input_in_place).
+void alltoall(ProgramBuilder& self) {
+  if (written_alone(self)) return;
+  const int rank = self.rank();
+  claim_slot(self);
+  expose_to(self, 0, rank);
+  expose_to(self, rank + 1, self.ranks());
+  self.signal(Phase::filled);
+  self.copy(self.input(block_between(self, rank, rank)), self.output(block_between(self, rank, rank)));
+  for (int distance = 1; distance < self.ranks(); ++distance) {
+    const int peer = wrap(rank + distance, self.ranks());
+    const int block = block_between(self, peer, rank);
+    self.await(peer, Phase::filled);
+    self.copy(self.exposed(peer, rank, block), self.output(block));
+  }
+  self.signal(Phase::finished);
+  self.epilogue();
+  self.await_others(Phase::finished);
+}
+
 // All come to rank 0, which lets them go: 2 (n - 1) looks at flags instead of n (n - 1). Nobody touches a slot, so who
 // arrives has finished with it, too.
 void barrier(ProgramBuilder& self) {
@@ -134,13 +199,16 @@ int two_rounds(const Problem& problem) { return problem.ranks > 1 ? 2 : 0; }
 
 }  // namespace
 
-const Family<6> kDirect = {{
+const Family<9> kDirect = {{
     {"direct", Collective::allreduce, any_problem, all_blocks_in_slot, two_rounds, kRankTree, allreduce},
     {"direct", Collective::broadcast, any_problem, message_in_slot, two_rounds, "", broadcast},
     {"direct", Collective::reduce_scatter, any_problem, all_blocks_in_slot, two_rounds, kRankTree, reduce_scatter},
     {"direct", Collective::allgather, any_problem, block_in_slot, two_rounds, "", allgather},
     {"direct", Collective::barrier, any_problem, message_in_slot, two_rounds, "", barrier},
     {"direct", Collective::reduce, any_problem, all_blocks_in_slot, two_rounds, kRankTree, reduce},
+    {"direct", Collective::gather, any_problem, block_in_slot, two_rounds, "", gather},
+    {"direct", Collective::scatter, any_problem, all_blocks_in_slot, two_rounds, "", scatter},
+    {"direct", Collective::alltoall, any_problem, block_for_each_in_slot, two_rounds, "", alltoall},
 }};
 
 }  // namespace hcomm

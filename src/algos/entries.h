@@ -10,11 +10,12 @@ namespace hcomm {
 template <std::size_t entries>
 using Family = std::array<Algorithm, entries>;
 
-extern const Family<6> kFlat;
-extern const Family<6> kDirect;
+extern const Family<9> kFlat;
+extern const Family<9> kDirect;
 extern const Family<6> kRing;
-extern const Family<6> kRecursiveDoubling;
+extern const Family<8> kRecursiveDoubling;
 extern const Family<5> kHalvingDoubling;
 extern const Family<3> kTree;
+extern const Family<3> kPairwise;
 
 }  // namespace hcomm

@@ -94,6 +94,67 @@ void allgather(ProgramBuilder& self) {
   leave_epoch(self);
 }
 
+// As of a reduce: the root reads slots, never the memory of others.
+void gather(ProgramBuilder& self) {
+  if (written_alone(self)) return;
+  const int rank = self.rank();
+  if (rank == self.root()) {
+    self.copy(self.input(rank), self.output(rank));
+    for (int distance = 1; distance < self.ranks(); ++distance) {
+      const int peer = wrap(rank + distance, self.ranks());
+      self.await(peer, Phase::filled);
+      self.copy(self.slot(peer, 0, peer), self.output(peer));
+    }
+    self.signal(Phase::finished);
+  } else {
+    claim_slot(self);
+    self.copy(self.input(rank), self.slot(rank, 0, rank));
+    self.signal(Phase::filled);
+    leave_epoch(self);
+  }
+}
+
+void scatter(ProgramBuilder& self) {
+  if (written_alone(self)) return;
+  const int rank = self.rank();
+  if (rank == self.root()) {
+    claim_slot(self);
+    fill_slot(self, 0, rank);
+    fill_slot(self, rank + 1, self.ranks());
+    self.signal(Phase::filled);
+    self.copy(self.input(rank), self.output(rank));
+    leave_epoch(self);
+  } else {
+    self.await(self.root(), Phase::filled);
+    self.copy(self.slot(self.root(), rank, rank), self.output(rank));
+    self.signal(Phase::finished);
+  }
+}
+
+// The blocks for ranks [first, last), each at the place of that rank.
+void fill_slot_for(ProgramBuilder& self, int first, int last) {
+  if (first == last) return;
+  const int block = block_between(self, self.rank(), first);
+  self.copy(self.input(block, last - first), self.slot(self.rank(), first, block, last - first));
+}
+
+void alltoall(ProgramBuilder& self) {
+  if (written_alone(self)) return;
+  const int rank = self.rank();
+  claim_slot(self);
+  fill_slot_for(self, 0, rank);
+  fill_slot_for(self, rank + 1, self.ranks());
+  self.signal(Phase::filled);
+  self.copy(self.input(block_between(self, rank, rank)), self.output(block_between(self, rank, rank)));
+  for (int distance = 1; distance < self.ranks(); ++distance) {
+    const int peer = wrap(rank + distance, self.ranks());
+    const int block = block_between(self, peer, rank);
+    self.await(peer, Phase::filled);
+    self.copy(self.slot(peer, rank, block), self.output(block));
+  }
+  leave_epoch(self);
+}
+
 // Nobody touches a slot, so who arrives has finished with it, too.
 void barrier(ProgramBuilder& self) {
   if (written_alone(self)) return;
@@ -105,13 +166,16 @@ int one_round(const Problem& problem) { return problem.ranks > 1 ? 1 : 0; }
 
 }  // namespace
 
-const Family<6> kFlat = {{
+const Family<9> kFlat = {{
     {"flat", Collective::allreduce, any_problem, message_in_slot, one_round, kRankTree, allreduce},
     {"flat", Collective::broadcast, any_problem, message_in_slot, one_round, "", broadcast},
     {"flat", Collective::reduce_scatter, any_problem, all_blocks_in_slot, one_round, kRankTree, reduce_scatter},
     {"flat", Collective::allgather, any_problem, block_in_slot, one_round, "", allgather},
     {"flat", Collective::barrier, any_problem, message_in_slot, one_round, "", barrier},
     {"flat", Collective::reduce, any_problem, message_in_slot, one_round, kRankTree, reduce},
+    {"flat", Collective::gather, any_problem, block_in_slot, one_round, "", gather},
+    {"flat", Collective::scatter, any_problem, all_blocks_in_slot, one_round, "", scatter},
+    {"flat", Collective::alltoall, any_problem, block_for_each_in_slot, one_round, "", alltoall},
 }};
 
 }  // namespace hcomm

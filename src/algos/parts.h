@@ -1,6 +1,7 @@
 // What several algorithms say in the same words.
 #pragma once
 
+#include "schedule/blocks.h"
 #include "schedule/builder.h"
 
 namespace hcomm {
@@ -26,6 +27,9 @@ inline bool written_alone(ProgramBuilder& self) {
   return true;
 }
 
+// Of an alltoall: what `from` has for `to`.
+inline int block_between(const ProgramBuilder& self, int from, int to) { return from * self.ranks() + to; }
+
 // Over channels alone, with nothing to keep.
 inline Shape block_per_rank(const Problem& problem) { return {.blocks = problem.ranks}; }
 
@@ -40,6 +44,11 @@ inline Shape block_in_slot(const Problem& problem) {
 // ... or all of them, each at the place of its number.
 inline Shape all_blocks_in_slot(const Problem& problem) {
   return {.blocks = problem.ranks, .slot_units = problem.ranks > 1 ? problem.ranks : 0};
+}
+
+// The same for an alltoall: a place for each peer.
+inline Shape block_for_each_in_slot(const Problem& problem) {
+  return {.blocks = strided_blocks(problem.collective, problem.ranks), .slot_units = problem.ranks > 1 ? problem.ranks : 0};
 }
 
 // Before a rank writes its own slot, all readers of the slot's last use are done with it.

@@ -5,7 +5,8 @@
 // rank receives once, and one rank may send twice. An allreduce adds (lower half) + (upper half), everywhere the same tree, in
 // the format of partial results, and rounds once at the end. A reduce is the same with one rank of each half listening.
 //
-// Going down (reduce-scatter, broadcast), a rank sheds what the other half is responsible for.
+// Going down (reduce-scatter, broadcast, scatter), a rank sheds what the other half is responsible for; a gather comes up the
+// same way.
 #include <ranges>
 
 #include "algos/entries.h"
@@ -83,6 +84,42 @@ void broadcast(ProgramBuilder& self) {
   if (is_root) self.copy(self.input(0), self.output(0));
 }
 
+// The other way round: who holds a half's blocks gives them to who holds the other half's.
+void gather(ProgramBuilder& self) {
+  if (written_alone(self)) return;
+  const int rank = self.rank();
+  const bool is_root = rank == self.root();
+  const auto kept = [&](const Range& ranks) {
+    return is_root ? self.output(ranks.first, ranks.count) : self.scratch(ranks.first, ranks.first, ranks.count);
+  };
+  bool has_more = is_root;  // than its own block, which then lies among the others
+  if (is_root) self.copy(self.input(rank), self.output(rank));
+  for (const Handover& each : handovers_of(self) | std::views::reverse) {
+    const Split& split = each.split;
+    if (rank == each.other) return self.send(has_more ? kept(split.mine) : self.input(rank), each.holder);
+    if (!has_more) self.copy(self.input(rank), self.scratch(rank, rank));
+    has_more = true;
+    self.recv(kept(split.other), each.other);
+  }
+}
+
+void scatter(ProgramBuilder& self) {
+  if (written_alone(self)) return;
+  const int rank = self.rank();
+  const bool is_root = rank == self.root();
+  const auto kept = [&](const Range& ranks) {
+    return is_root ? self.input(ranks.first, ranks.count) : self.scratch(ranks.first, ranks.first, ranks.count);
+  };
+  for (const Handover& each : handovers_of(self)) {
+    const Range& mine = each.split.mine;
+    if (rank == each.holder) self.send(kept(each.split.other), each.other);
+    if (rank != each.other) continue;
+    if (mine.count == 1) return self.recv(self.output(rank), each.holder);
+    self.recv(kept(mine), each.holder);
+  }
+  self.copy(kept({.first = rank, .count = 1}), self.output(rank));
+}
+
 void barrier(ProgramBuilder& self) {
   if (written_alone(self)) return;
   const std::vector<Split> splits = splits_of(self.rank(), self.ranks());
@@ -96,13 +133,17 @@ Shape two_places(const Problem& problem) { return {.blocks = 1, .scratch_units =
 
 Shape three_places(const Problem& problem) { return {.blocks = 1, .scratch_units = problem.ranks > 1 ? 3 : 0}; }
 
+Shape place_per_rank(const Problem& problem) {
+  return {.blocks = problem.ranks, .scratch_units = problem.ranks > 1 ? problem.ranks : 0};
+}
+
 Shape whole_message(const Problem&) { return {}; }
 
 int levels(const Problem& problem) { return levels_of(problem.ranks); }
 
 }  // namespace
 
-const Family<6> kRecursiveDoubling = {{
+const Family<8> kRecursiveDoubling = {{
     {"recursive_doubling", Collective::allreduce, any_problem, three_places, levels, kHalves, allreduce},
     {"recursive_doubling", Collective::broadcast, any_problem, whole_message, levels, "", broadcast},
     {"recursive_doubling", Collective::reduce_scatter, any_problem, shape_of_reduce_scatter_by_halves, levels, kFarHalves,
@@ -110,6 +151,8 @@ const Family<6> kRecursiveDoubling = {{
     {"recursive_doubling", Collective::allgather, any_problem, block_per_rank, levels, "", allgather_by_halves},
     {"recursive_doubling", Collective::barrier, any_problem, whole_message, levels, "", barrier},
     {"recursive_doubling", Collective::reduce, any_problem, two_places, levels, kHalves, reduce},
+    {"recursive_doubling", Collective::gather, any_problem, place_per_rank, levels, "", gather},
+    {"recursive_doubling", Collective::scatter, any_problem, place_per_rank, levels, "", scatter},
 }};
 
 }  // namespace hcomm

@@ -7,8 +7,8 @@ namespace hcomm {
 namespace {
 
 // Per collective, from the smallest message on.
-constexpr std::array<std::span<const Algorithm>, 6> kFamilies = {kFlat, kDirect, kRecursiveDoubling,
-                                                                   kHalvingDoubling, kTree, kRing};
+constexpr std::array<std::span<const Algorithm>, 7> kFamilies = {kFlat,  kDirect, kRecursiveDoubling, kHalvingDoubling,
+                                                                   kTree, kPairwise, kRing};
 
 std::vector<const Algorithm*> table_of_all() {
   std::vector<const Algorithm*> table;

@@ -66,6 +66,26 @@ hcommResult_t hcommAllGather(const void* send, void* recv, size_t send_count, hc
                     {.collective = Collective::allgather, .send = send, .recv = recv, .count = send_count, .dtype = dtype});
 }
 
+hcommResult_t hcommGather(const void* send, void* recv, size_t send_count, hcommDataType_t dtype, int root, hcommComm_t comm,
+                          hcommStream_t stream) {
+  return collective(
+      comm, stream,
+      {.collective = Collective::gather, .send = send, .recv = recv, .count = send_count, .dtype = dtype, .root = root});
+}
+
+hcommResult_t hcommScatter(const void* send, void* recv, size_t recv_count, hcommDataType_t dtype, int root, hcommComm_t comm,
+                           hcommStream_t stream) {
+  return collective(
+      comm, stream,
+      {.collective = Collective::scatter, .send = send, .recv = recv, .count = recv_count, .dtype = dtype, .root = root});
+}
+
+hcommResult_t hcommAllToAll(const void* send, void* recv, size_t count, hcommDataType_t dtype, hcommComm_t comm,
+                            hcommStream_t stream) {
+  return collective(comm, stream,
+                    {.collective = Collective::alltoall, .send = send, .recv = recv, .count = count, .dtype = dtype});
+}
+
 hcommResult_t hcommBarrier(hcommComm_t comm, hcommStream_t stream) {
   return collective(comm, stream, {.collective = Collective::barrier});
 }

@@ -60,14 +60,12 @@ Status check_buffers(const CollectiveCall& call, int rank, int ranks) {
   const bool reads_send = has_input(call.collective, rank == call.root);
   const bool writes_recv = has_output(call.collective, rank == call.root);
   const std::size_t part = call.count * element_bytes(call.dtype);
-  const std::size_t whole = is_strided(call.collective) ? part * static_cast<std::size_t>(ranks) : part;
   if (reads_send && call.send == nullptr) return refuse(call, "send is NULL, and count is not 0");
   if (writes_recv && call.recv == nullptr) return refuse(call, "recv is NULL, and count is not 0");
   if (!reads_send || !writes_recv) return {};
-  const Region send{"send", reinterpret_cast<std::uintptr_t>(call.send),
-                    call.collective == Collective::allgather ? part : whole};
-  const Region recv{"recv", reinterpret_cast<std::uintptr_t>(call.recv),
-                    call.collective == Collective::reduce_scatter ? part : whole};
+  const auto bytes = [&](Side side) { return part * static_cast<std::size_t>(parts_of(call.collective, side, ranks)); };
+  const Region send{"send", reinterpret_cast<std::uintptr_t>(call.send), bytes(Side::input)};
+  const Region recv{"recv", reinterpret_cast<std::uintptr_t>(call.recv), bytes(Side::output)};
   return check_overlap(call, send, recv, rank);
 }
 

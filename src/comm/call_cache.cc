@@ -95,7 +95,7 @@ Result<CachedCall> CallCache::make(const CollectiveCall& call) {
   }
   made.exposes = !made.plan.inline_slots && shows_input(schedule.program);
   made.input_bytes = wanted.bytes;
-  if (call.collective == Collective::reduce_scatter) made.input_bytes *= static_cast<std::size_t>(facts_.ranks);
+  made.input_bytes *= static_cast<std::size_t>(parts_of(call.collective, Side::input, facts_.ranks));
   return made;
 }
 

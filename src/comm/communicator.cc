@@ -124,7 +124,8 @@ Status Communicator::begin(const CollectiveCall& call) {
   BoundCall bound{.plan = &cached.plan,
                   .input = static_cast<const std::byte*>(call.send),
                   .output = static_cast<std::byte*>(call.recv)};
-  if (windows_agreed_ && cached.exposes && bound.input != nullptr) {
+  const bool may_show = call.send != call.recv || shows_input_in_place(call.collective);
+  if (windows_agreed_ && cached.exposes && may_show && bound.input != nullptr) {
     if (const auto window = find_window(bound.input, cached.input_bytes)) {
       bound.window = *window;
       bound.windowed = true;

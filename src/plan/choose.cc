@@ -34,7 +34,7 @@ Result<Choice> forced(const PlanRequest& request, std::string_view wanted) {
 struct Rule {
   std::string_view where;
   std::string_view named;
-  std::string_view instead;  // needs channels alone, and is written for every collective
+  std::string_view instead;  // needs channels alone, as does `pairwise`; one of them is written for every collective
 };
 
 Rule rule_for(const PlanRequest& request) {
@@ -61,9 +61,11 @@ Result<Choice> by_rules(const PlanRequest& request) {
   std::string why = std::string(rule.where) + ": " + std::string(rule.named);
   if (algorithm == nullptr) {
     algorithm = find_algorithm(rule.instead, request.collective);
-    why.append(", which is not written for ").append(name(request.collective)).append("; instead ").append(rule.instead);
+    if (algorithm == nullptr) algorithm = find_algorithm("pairwise", request.collective);
+    HCOMM_ASSERT(algorithm != nullptr);
+    why.append(", which is not written for ").append(name(request.collective)).append("; instead ").append(algorithm->name);
   }
-  HCOMM_ASSERT(algorithm != nullptr && refusal(*algorithm, request).empty());
+  HCOMM_ASSERT(refusal(*algorithm, request).empty());
   return made(predict(*algorithm, request), "rules", std::move(why));
 }
 

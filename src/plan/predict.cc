@@ -222,7 +222,8 @@ Candidate predict(const Algorithm& algorithm, const PlanRequest& request) {
   const double rounds_per_chunk = algorithm.rounds(request.problem()) - (root.acknowledged ? 1 : 0);
   double rounds = rounds_per_chunk * chunks + (root.acknowledged ? 1 : 0);
   double way_us = 0;
-  const Work& listener = request.collective == Collective::reduce ? root : beside;
+  const bool ends_at_root = !has_output(request.collective, false);
+  const Work& listener = ends_at_root ? root : beside;
   if (has_root(request.collective) && request.ranks > 1 && listener.receives() > 0) {  // a pipeline
     const double late = algorithm.rounds(request.problem()) - 1;
     rounds = late + listener.receives();

@@ -6,13 +6,14 @@ namespace hcomm {
 
 Partition::Partition(const Problem& problem, const Shape& shape, std::size_t count, std::size_t unit_elements,
                      std::size_t granule_elements)
-    : strided_(is_strided(problem.collective)),
+    : collective_(problem.collective),
+      ranks_(static_cast<std::size_t>(problem.ranks)),
       count_(count),
       blocks_(static_cast<std::size_t>(shape.blocks)),
       granule_(granule_elements) {
   HCOMM_ASSERT(shape.blocks > 0 && granule_elements > 0);
   HCOMM_ASSERT(unit_elements > 0 && unit_elements % granule_elements == 0);
-  chunk_elements_ = strided_ ? unit_elements : unit_elements * blocks_;
+  chunk_elements_ = is_strided(collective_) ? unit_elements : unit_elements * blocks_;
   if (problem.collective == Collective::barrier) {
     count_ = 0;
     chunks_ = 1;
@@ -26,20 +27,17 @@ std::size_t Partition::chunk_length(std::size_t chunk) const {
   return begin >= count_ ? 0 : std::min(chunk_elements_, count_ - begin);
 }
 
-Extent Partition::block(std::size_t chunk, std::size_t block) const {
+Extent Partition::block(Side side, std::size_t chunk, std::size_t block) const {
   HCOMM_ASSERT(block < blocks_);
   const std::size_t begin = chunk * chunk_elements_;
   const std::size_t length = chunk_length(chunk);
-  if (strided_) return {.offset = block * count_ + begin, .length = length};
+  if (is_strided(collective_)) {
+    return {.offset = place_of(collective_, side, ranks_, block) * count_ + begin, .length = length};
+  }
   const std::size_t even = round_up((length + blocks_ - 1) / blocks_, granule_);
   const std::size_t first = std::min(block * even, length);
   const std::size_t last = std::min(first + even, length);
   return {.offset = begin + first, .length = last - first};
-}
-
-Extent Partition::lone_block(std::size_t chunk) const {
-  HCOMM_ASSERT(strided_);
-  return {.offset = chunk * chunk_elements_, .length = chunk_length(chunk)};
 }
 
 }  // namespace hcomm

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "schedule/blocks.h"
+
 namespace hcomm {
 namespace {
 
@@ -67,8 +69,19 @@ std::size_t ProgramBuilder::list_of(const Slice& slice) {
   return of_caller && slice.count == 1 ? slice.first % kLists : kLists;
 }
 
+// In place, a block of the input and one of the output share memory: the same block, but in an alltoall.
+Slice ProgramBuilder::lying(Slice slice) const {
+  const bool of_caller = slice.buffer != Buffer::scratch && slice.buffer != Buffer::slot;
+  if (problem_.collective != Collective::alltoall || !of_caller) return slice;
+  const Side side = slice.buffer == Buffer::output ? Side::output : Side::input;
+  slice.first = static_cast<std::uint32_t>(
+      place_of(problem_.collective, side, static_cast<std::size_t>(problem_.ranks), slice.first));
+  return slice;
+}
+
 void ProgramBuilder::add_pending(const Slice& slice, bool writes) {
-  pending_[list_of(slice)].push_back({static_cast<std::uint32_t>(program_.ops.size() - 1), slice, writes});
+  const Slice lies = lying(slice);
+  pending_[list_of(lies)].push_back({static_cast<std::uint32_t>(program_.ops.size() - 1), lies, writes});
 }
 
 // Where what conflicts with an op may be.
@@ -77,7 +90,7 @@ ProgramBuilder::Lists ProgramBuilder::lists_to_search(const Op& op) const {
   lists.set(kLists);
   for (const auto& slices : {program_.sources(op), program_.targets(op)}) {
     for (const Slice& slice : slices) {
-      const std::size_t list = list_of(slice);
+      const std::size_t list = list_of(lying(slice));
       if (list < kLists) {
         lists.set(list);
       } else if (slice.buffer != Buffer::scratch) {  // which nobody else shares
@@ -172,7 +185,7 @@ Op& ProgramBuilder::append(OpKind kind, std::span<const Slice> sources, std::spa
 void ProgramBuilder::derive_waits(Op& op) {
   op.first_wait = static_cast<std::uint32_t>(program_.waits.size());
   const auto conflicts = [&](const Pending& pending) {
-    const auto meets = [&](const Slice& slice) { return may_overlap(slice, pending.slice); };
+    const auto meets = [&](const Slice& slice) { return may_overlap(lying(slice), pending.slice); };
     if (op.kind == OpKind::signal) return has_owner(pending.slice.buffer);
     if (op.kind == OpKind::send && program_.sources(op).front().count == 0) return pending.writes;
     if (std::ranges::any_of(program_.targets(op), meets)) return true;

@@ -66,6 +66,7 @@ class ProgramBuilder {
   static constexpr std::size_t kLists = 64;
   using Lists = std::bitset<kLists + 1>;
 
+  Slice lying(Slice slice) const;  // its blocks numbered by where they lie in the caller's buffer
   static std::size_t list_of(const Slice& slice);
   Lists lists_to_search(const Op& op) const;
   void add_pending(const Slice& slice, bool writes);

@@ -9,10 +9,13 @@
 
 namespace hcomm {
 
-enum class Collective : std::uint8_t { allreduce, broadcast, reduce_scatter, allgather, barrier, reduce };
+enum class Collective : std::uint8_t {
+  allreduce, broadcast, reduce_scatter, allgather, barrier, reduce, gather, scatter, alltoall
+};
 
 inline constexpr std::array kCollectives = {Collective::allreduce, Collective::broadcast, Collective::reduce_scatter,
-                                            Collective::allgather, Collective::barrier,   Collective::reduce};
+                                            Collective::allgather, Collective::barrier,   Collective::reduce,
+                                            Collective::gather,    Collective::scatter,   Collective::alltoall};
 
 constexpr std::string_view name(Collective collective) {
   switch (collective) {
@@ -22,23 +25,30 @@ constexpr std::string_view name(Collective collective) {
     case Collective::allgather:      return "allgather";
     case Collective::barrier:        return "barrier";
     case Collective::reduce:         return "reduce";
+    case Collective::gather:         return "gather";
+    case Collective::scatter:        return "scatter";
+    case Collective::alltoall:       return "alltoall";
   }
   unreachable();
 }
 
 constexpr bool has_root(Collective collective) {
-  return collective == Collective::broadcast || collective == Collective::reduce;
+  return collective == Collective::broadcast || collective == Collective::reduce || collective == Collective::gather ||
+         collective == Collective::scatter;
 }
 constexpr bool reduces(Collective collective) {
   return collective == Collective::allreduce || collective == Collective::reduce_scatter || collective == Collective::reduce;
 }
 
-// Whose buffers the caller passes: of a broadcast the root alone has an input, of a reduce the root alone an output.
+// Whose buffers the caller passes: of a broadcast and a scatter the root alone has an input, of a reduce and a gather the root
+// alone an output.
 constexpr bool has_input(Collective collective, bool is_root) {
-  return collective != Collective::barrier && (collective != Collective::broadcast || is_root);
+  const bool of_root_alone = collective == Collective::broadcast || collective == Collective::scatter;
+  return collective != Collective::barrier && (!of_root_alone || is_root);
 }
 constexpr bool has_output(Collective collective, bool is_root) {
-  return collective != Collective::barrier && (collective != Collective::reduce || is_root);
+  const bool of_root_alone = collective == Collective::reduce || collective == Collective::gather;
+  return collective != Collective::barrier && (!of_root_alone || is_root);
 }
 
 inline constexpr int kMaxRanks = 4096;

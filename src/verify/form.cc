@@ -33,12 +33,11 @@ struct Line {
 
 // Which blocks the caller of `rank` passes, or receives.
 bool has_block(const Problem& problem, const Shape& shape, Buffer buffer, int rank, const Slice& slice) {
-  const bool is_root = rank == problem.root;
-  if (buffer == Buffer::output && !has_output(problem.collective, is_root)) return false;
-  const bool lone = (buffer == Buffer::output && problem.collective == Collective::reduce_scatter) ||
-                    (buffer == Buffer::input && problem.collective == Collective::allgather);
-  if (lone) return slice.first == static_cast<std::uint32_t>(rank) && slice.count == 1;
-  return fits(slice.first, slice.count, static_cast<std::uint64_t>(shape.blocks));
+  const Side side = buffer == Buffer::output ? Side::output : Side::input;
+  const HeldBlocks held = held_blocks(problem, shape.blocks, side, rank);
+  if (!fits(slice.first, slice.count, static_cast<std::uint64_t>(shape.blocks))) return false;
+  const auto first = static_cast<int>(slice.first);
+  return held.has(first) && held.has(first + static_cast<int>(slice.count) - 1) && (slice.count == 1 || held.step == 1);
 }
 
 Judgement check_place(const Line& line, const Slice& slice, const std::string& what) {
@@ -196,14 +195,21 @@ std::string problem_fault(const Schedule& schedule) {
   if (problem.root < 0 || problem.root >= problem.ranks) return "the root is no rank";
   if (!has_root(problem.collective) && problem.root != 0) return "this collective has no root; it must be 0";
   if (problem.slots < 1 || problem.slots > kMaxSlots) return "slots must be 1 to " + std::to_string(kMaxSlots);
-  if (shape.blocks < 1 || shape.blocks > kMaxBlocks) return "blocks must be 1 to " + std::to_string(kMaxBlocks);
+  if (is_strided(problem.collective)) {
+    if (shape.blocks != strided_blocks(problem.collective, problem.ranks)) {
+      const bool of_pairs = problem.collective == Collective::alltoall;
+      return std::string("this collective has one block for each ") + (of_pairs ? "pair of ranks" : "rank");
+    }
+  } else if (shape.blocks < 1 || shape.blocks > kMaxBlocks) {
+    return "blocks must be 1 to " + std::to_string(kMaxBlocks);
+  }
   const int units = std::max(shape.scratch_units, shape.slot_units);
   if (shape.scratch_units < 0 || shape.slot_units < 0 || units > kMaxUnits) {
     return "scratch and window units must be 0 to " + std::to_string(kMaxUnits);
   }
-  const std::int64_t largest = std::max({shape.blocks, shape.scratch_units, shape.slot_units * problem.slots});
+  const int in_a_buffer = is_strided(problem.collective) ? problem.ranks : shape.blocks;
+  const std::int64_t largest = std::max({in_a_buffer, shape.scratch_units, shape.slot_units * problem.slots});
   if (largest * problem.ranks > kMaxBlocksOfAllRanks) return "it is too large to be judged";
-  if (is_strided(problem.collective) && shape.blocks != problem.ranks) return "this collective has one block for each rank";
   if (schedule.programs.size() != static_cast<std::size_t>(problem.ranks)) return "there must be one program for each rank";
   for (int rank = 0; rank < problem.ranks; ++rank) {
     if (schedule.programs[static_cast<std::size_t>(rank)].rank != rank) return "the programs are not in rank order";

@@ -1,6 +1,6 @@
 #include "verify/memory.h"
 
-#include "schedule/binding.h"
+#include "schedule/blocks.h"
 
 namespace hcomm {
 namespace {
@@ -22,11 +22,11 @@ Memory::Memory(const Trial& trial)
 
 void Memory::begin_call(std::uint32_t rank, std::uint32_t call) {
   const Shape& shape = trial_.schedule(call).shape;
-  const auto cells = static_cast<std::size_t>(trial_.calls[call].chunks) * static_cast<std::size_t>(shape.blocks);
+  const std::size_t all = static_cast<std::size_t>(trial_.calls[call].chunks) * cells(call);
   Buffers& buffers = buffers_[call][rank];
   buffers.begun = true;
-  buffers.input.resize(cells);
-  buffers.output.resize(cells);
+  buffers.input.resize(all);
+  buffers.output.resize(all);
   scratch_[rank].assign(static_cast<std::size_t>(shape.scratch_units), Cell{});
 }
 
@@ -37,15 +37,26 @@ bool Memory::in_place(std::uint32_t rank, std::uint32_t call) const {
 }
 
 bool Memory::windowed(std::uint32_t rank, std::uint32_t call) const {
+  if (in_place(rank, call) && !shows_input_in_place(trial_.schedule(call).problem.collective)) return false;
   return bit_of(trial_.calls[call].placement.windowed, rank);
 }
 
-std::size_t Memory::cell_index(std::uint32_t call, std::uint32_t chunk, std::uint32_t block) const {
-  return static_cast<std::size_t>(chunk) * static_cast<std::size_t>(trial_.schedule(call).shape.blocks) + block;
+// A buffer of an alltoall has the blocks of one rank alone; any other is given room for all.
+std::size_t Memory::cells(std::uint32_t call) const {
+  const Schedule& schedule = trial_.schedule(call);
+  const bool of_one = schedule.problem.collective == Collective::alltoall;
+  return static_cast<std::size_t>(of_one ? schedule.problem.ranks : schedule.shape.blocks);
+}
+
+std::size_t Memory::cell_index(Side side, std::uint32_t call, std::uint32_t chunk, std::uint32_t block) const {
+  const Problem& problem = trial_.schedule(call).problem;
+  const bool by_place = problem.collective == Collective::alltoall;
+  const auto ranks = static_cast<std::size_t>(problem.ranks);
+  return chunk * cells(call) + (by_place ? place_of(problem.collective, side, ranks, block) : block);
 }
 
 Spot Memory::input(std::uint32_t owner, std::uint32_t call, std::uint32_t chunk, std::uint32_t block) {
-  return {.cell = &buffers_[call][owner].input[cell_index(call, chunk, block)],
+  return {.cell = &buffers_[call][owner].input[cell_index(Side::input, call, chunk, block)],
           .region = Region::input,
           .owner = owner,
           .index = block,
@@ -54,9 +65,14 @@ Spot Memory::input(std::uint32_t owner, std::uint32_t call, std::uint32_t chunk,
 }
 
 Spot Memory::output(std::uint32_t owner, std::uint32_t call, std::uint32_t chunk, std::uint32_t block) {
-  const bool shares = block == owner || !is_strided(trial_.schedule(call).problem.collective);
+  const int beneath =
+      input_beneath(trial_.schedule(call).problem, static_cast<int>(owner), static_cast<int>(block));
   Spot spot = input(owner, call, chunk, block);
-  if (!(in_place(owner, call) && shares)) spot.cell = &buffers_[call][owner].output[cell_index(call, chunk, block)];
+  if (in_place(owner, call) && beneath >= 0) {
+    spot.cell = input(owner, call, chunk, static_cast<std::uint32_t>(beneath)).cell;
+  } else {
+    spot.cell = &buffers_[call][owner].output[cell_index(Side::output, call, chunk, block)];
+  }
   spot.region = Region::output;
   return spot;
 }

@@ -6,6 +6,7 @@
 
 #include <optional>
 
+#include "schedule/blocks.h"
 #include "verify/access.h"
 #include "verify/expression.h"
 
@@ -72,7 +73,8 @@ class Memory {
     std::vector<Cell> output;
   };
 
-  std::size_t cell_index(std::uint32_t call, std::uint32_t chunk, std::uint32_t block) const;
+  std::size_t cells(std::uint32_t call) const;  // of one buffer, for a chunk
+  std::size_t cell_index(Side side, std::uint32_t call, std::uint32_t chunk, std::uint32_t block) const;
 
   const Trial& trial_;
   std::vector<std::vector<Buffers>> buffers_;  // [call][rank]

@@ -2,6 +2,7 @@
 
 #include <map>
 
+#include "schedule/blocks.h"
 #include "verify/race.h"
 #include "verify/story.h"
 
@@ -9,16 +10,6 @@ namespace hcomm {
 namespace {
 
 Judgement refuse(std::string story) { return {.fault = Fault::contribution, .story = std::move(story)}; }
-
-// The blocks that the caller passes, or receives.
-bool passes_block(const Problem& problem, std::uint32_t rank, std::uint32_t block) {
-  if (problem.collective == Collective::barrier) return false;
-  return problem.collective != Collective::allgather || block == rank;
-}
-bool receives_block(const Problem& problem, std::uint32_t rank, std::uint32_t block) {
-  if (!has_output(problem.collective, static_cast<int>(rank) == problem.root)) return false;
-  return problem.collective != Collective::reduce_scatter || block == rank;
-}
 
 std::string contribution_story(const Contribution& leaf) {
   return "input[" + std::to_string(leaf.block) + "] of rank " + std::to_string(leaf.rank) + " (call " +
@@ -75,7 +66,10 @@ Judgement check_output(World& world, const Spot& spot) {
     case Collective::reduce_scatter:
     case Collective::reduce:         return check_sum(world, spot);
     case Collective::broadcast:      return check_move(world, spot, static_cast<std::uint32_t>(problem.root));
-    case Collective::allgather:      return check_move(world, spot, spot.index);
+    case Collective::scatter:        return check_move(world, spot, static_cast<std::uint32_t>(problem.root));
+    case Collective::allgather:
+    case Collective::gather:         return check_move(world, spot, spot.index);
+    case Collective::alltoall:       return check_move(world, spot, spot.index / static_cast<std::uint32_t>(problem.ranks));
     case Collective::barrier:        return {};
   }
   unreachable();
@@ -92,12 +86,14 @@ Judgement check_barrier(const World& world, const Access& who) {
 }
 
 template <class Visit>  // Visit: (chunk, block) -> Judgement
-Judgement for_each_block(const World& world, std::uint32_t call, Visit&& visit) {
-  const auto chunks = static_cast<std::uint32_t>(world.trial.calls[call].chunks);
-  const auto blocks = static_cast<std::uint32_t>(world.trial.schedule(call).shape.blocks);
+Judgement for_each_block(const World& world, const Access& who, Side side, Visit&& visit) {
+  const auto chunks = static_cast<std::uint32_t>(world.trial.calls[who.call].chunks);
+  const Schedule& schedule = world.trial.schedule(who.call);
+  const HeldBlocks held = held_blocks(schedule.problem, schedule.shape.blocks, side, static_cast<int>(who.rank));
   for (std::uint32_t chunk = 0; chunk < chunks; ++chunk) {
-    for (std::uint32_t block = 0; block < blocks; ++block) {
-      if (Judgement judgement = visit(chunk, block); !judgement.proved()) return judgement;
+    for (int place = 0; place < held.count; ++place) {
+      Judgement judgement = visit(chunk, static_cast<std::uint32_t>(held.at(place)));
+      if (!judgement.proved()) return judgement;
     }
   }
   return {};
@@ -114,37 +110,37 @@ Judgement give_back(World& world, const Access& who, const Spot& spot) {
 }  // namespace
 
 void fill_inputs(World& world, const Access& who) {
-  const Problem& problem = world.trial.schedule(who.call).problem;
-  const auto fill = [&](std::uint32_t chunk, std::uint32_t block) -> Judgement {
-    // Without a value at first: a reader of the output finds it unwritten.
-    Cell& output = *world.memory.output(who.rank, who.call, chunk, block).cell;
-    output.write = who;
-    output.block = block;
-    Cell& input = *world.memory.input(who.rank, who.call, chunk, block).cell;
-    input.write = who;
-    input.block = block;
-    if (passes_block(problem, who.rank, block)) {
-      input.value = world.expressions.raw({.rank = who.rank, .call = who.call, .chunk = chunk, .block = block});
-    }
-    return {};
+  const auto own = [&](std::uint32_t block, const Spot& spot) {
+    spot.cell->write = who;
+    spot.cell->block = block;
   };
-  const Judgement filled = for_each_block(world, who.call, fill);
-  HCOMM_ASSERT(filled.proved());
+  // Without a value at first: a reader of the output finds it unwritten.
+  const Judgement cleared = for_each_block(world, who, Side::output, [&](std::uint32_t chunk, std::uint32_t block) -> Judgement {
+    own(block, world.memory.output(who.rank, who.call, chunk, block));
+    return {};
+  });
+  const Judgement filled = for_each_block(world, who, Side::input, [&](std::uint32_t chunk, std::uint32_t block) -> Judgement {
+    const Spot spot = world.memory.input(who.rank, who.call, chunk, block);
+    own(block, spot);
+    spot.cell->value = world.expressions.raw({.rank = who.rank, .call = who.call, .chunk = chunk, .block = block});
+    return {};
+  });
+  HCOMM_ASSERT(cleared.proved() && filled.proved());
 }
 
 Judgement take_outputs(World& world, const Access& who) {
   const Problem& problem = world.trial.schedule(who.call).problem;
   if (problem.collective == Collective::barrier) return check_barrier(world, who);
-  const auto check = [&](std::uint32_t chunk, std::uint32_t block) -> Judgement {
-    if (!receives_block(problem, who.rank, block)) return {};
+  Judgement judgement = for_each_block(world, who, Side::output, [&](std::uint32_t chunk, std::uint32_t block) {
     return check_output(world, world.memory.output(who.rank, who.call, chunk, block));
-  };
-  if (Judgement judgement = for_each_block(world, who.call, check); !judgement.proved()) return judgement;
-  return for_each_block(world, who.call, [&](std::uint32_t chunk, std::uint32_t block) -> Judgement {
-    const Spot output = world.memory.output(who.rank, who.call, chunk, block);
-    const Spot input = world.memory.input(who.rank, who.call, chunk, block);
-    if (Judgement judgement = give_back(world, who, output); !judgement.proved()) return judgement;
-    return give_back(world, who, input);
+  });
+  if (!judgement.proved()) return judgement;
+  judgement = for_each_block(world, who, Side::output, [&](std::uint32_t chunk, std::uint32_t block) {
+    return give_back(world, who, world.memory.output(who.rank, who.call, chunk, block));
+  });
+  if (!judgement.proved()) return judgement;
+  return for_each_block(world, who, Side::input, [&](std::uint32_t chunk, std::uint32_t block) {
+    return give_back(world, who, world.memory.input(who.rank, who.call, chunk, block));
   });
 }
 

@@ -25,8 +25,14 @@ TEST_CASE("every entry is found by its name and collective") {
     seen.emplace(algorithm->name, algorithm->collective);
   }
   CHECK(seen.size() == algorithms().size());
-  for (const std::string_view family : {"flat", "direct", "recursive_doubling", "ring"}) {
-    for (const Collective collective : kCollectives) CHECK(find_algorithm(family, collective) != nullptr);
+  for (const Collective collective : kCollectives) {
+    CHECK(find_algorithm("flat", collective) != nullptr);
+    CHECK(find_algorithm("direct", collective) != nullptr);
+    const bool has_rings = collective == Collective::reduce_scatter || collective == Collective::allgather;
+    const bool moves_parts = is_strided(collective) && !has_rings;
+    CHECK((find_algorithm("pairwise", collective) != nullptr) == moves_parts);
+    CHECK((find_algorithm("ring", collective) != nullptr) == !moves_parts);
+    CHECK((find_algorithm("recursive_doubling", collective) != nullptr) == (collective != Collective::alltoall));
   }
   CHECK(find_algorithm("rign", Collective::allreduce) == nullptr);
   CHECK(find_algorithm("", Collective::allreduce) == nullptr);
@@ -43,13 +49,14 @@ TEST_CASE("entries have their family's name, and are all in the table") {
   check("recursive_doubling", kRecursiveDoubling);
   check("halving_doubling", kHalvingDoubling);
   check("tree", kTree);
+  check("pairwise", kPairwise);
   check("ring", kRing);
   CHECK(entries == algorithms().size());
 }
 
 TEST_CASE("the tree is for what has one message: allreduce, broadcast, reduce") {
   for (const Collective collective : kCollectives) {
-    const bool one_message = collective == Collective::allreduce || has_root(collective);
+    const bool one_message = !is_strided(collective) && collective != Collective::barrier;
     CHECK((find_algorithm("tree", collective) != nullptr) == one_message);
   }
 }

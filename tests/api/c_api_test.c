@@ -3,70 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { kMaxRanks = 3, kCount = 1000 };
-
-static int failures = 0;
-
-static void expect(int holds, const char* what) {
-  if (holds) return;
-  ++failures;
-  fprintf(stderr, "FAILED: %s\n  last error: %s\n", what, hcommGetLastError(NULL));
-}
-
-static void expect_result(hcommResult_t result, hcommResult_t wanted, const char* what) {
-  if (result == wanted) return;
-  ++failures;
-  fprintf(stderr, "FAILED: %s: %s (%d), not %s (%d)\n  last error: %s\n", what, hcommGetErrorString(result), (int)result,
-          hcommGetErrorString(wanted), (int)wanted, hcommGetLastError(NULL));
-}
-
-/* An error that must say which argument is meant. */
-static void expect_names(hcommResult_t result, const char* argument, const char* what) {
-  expect_result(result, hcommInvalidArgument, what);
-  if (strstr(hcommGetLastError(NULL), argument) != NULL) return;
-  ++failures;
-  fprintf(stderr, "FAILED: %s: the error does not name '%s': %s\n", what, argument, hcommGetLastError(NULL));
-}
-
-typedef struct {
-  int size;
-  hcommComm_t comms[kMaxRanks];
-  float send[kMaxRanks][kMaxRanks * kCount];
-  float recv[kMaxRanks][kMaxRanks * kCount];
-} Ranks;
-
-static Ranks ranks; /* static: too large for a stack */
-
-static void make_ranks(int size) {
-  ranks.size = size;
-  expect_result(hcommCommInitAll(ranks.comms, size), hcommSuccess, "init all");
-  for (int rank = 0; rank < size; ++rank) {
-    int count = -1, own = -1;
-    expect_result(hcommCommCount(ranks.comms[rank], &count), hcommSuccess, "count");
-    expect_result(hcommCommUserRank(ranks.comms[rank], &own), hcommSuccess, "user rank");
-    expect(count == size && own == rank, "comms[r] is rank r of size");
-  }
-}
-
-static void destroy_ranks(void) {
-  for (int rank = 0; rank < ranks.size; ++rank) {
-    hcommResult_t state = hcommInternalError;
-    expect_result(hcommCommGetAsyncError(ranks.comms[rank], &state), hcommSuccess, "async error");
-    expect(state == hcommSuccess, "the communicator is still well");
-    expect(strcmp(hcommGetLastError(ranks.comms[rank]), "") == 0, "a well communicator has no last error");
-    expect_result(hcommCommDestroy(ranks.comms[rank]), hcommSuccess, "destroy");
-  }
-}
-
-/* send[r][i] = r + i; recv is filled with something else. */
-static void fill(void) {
-  for (int rank = 0; rank < ranks.size; ++rank) {
-    for (int i = 0; i < kMaxRanks * kCount; ++i) {
-      ranks.send[rank][i] = (float)(rank + i);
-      ranks.recv[rank][i] = -7.0f;
-    }
-  }
-}
+#include "c_api_rig.h"
 
 /* The op over all ranks' send[i]; every number is a small integer, so exact in any order of evaluation. */
 static float reduced(hcommRedOp_t op, int i) {
@@ -178,6 +115,54 @@ static void check_all_gather(void) {
   expect(wrong == 0, "allgather is right");
 }
 
+/* The root alone gathers and the root alone has something to scatter; the other buffer may be NULL elsewhere. */
+static void check_gather_and_scatter(void) {
+  for (int root = 0; root < ranks.size; ++root) {
+    fill();
+    hcommGroupStart();
+    for (int rank = 0; rank < ranks.size; ++rank) {
+      float* const recv = rank == root ? ranks.recv[rank] : NULL;
+      hcommGather(ranks.send[rank], recv, kCount, hcommFloat32, root, ranks.comms[rank], NULL);
+    }
+    expect_result(hcommGroupEnd(), hcommSuccess, "a group of gathers");
+    int wrong = 0;
+    for (int i = 0; i < ranks.size * kCount; ++i) wrong += ranks.recv[root][i] != (float)(i / kCount + i % kCount);
+    expect(wrong == 0, "gather is right");
+
+    fill();
+    hcommGroupStart();
+    for (int rank = 0; rank < ranks.size; ++rank) {
+      const float* const send = rank == root ? ranks.send[rank] : NULL;
+      hcommScatter(send, ranks.recv[rank], kCount, hcommFloat32, root, ranks.comms[rank], NULL);
+    }
+    expect_result(hcommGroupEnd(), hcommSuccess, "a group of scatters");
+    wrong = 0;
+    for (int rank = 0; rank < ranks.size; ++rank) {
+      for (int i = 0; i < kCount; ++i) wrong += ranks.recv[rank][i] != (float)(root + rank * kCount + i);
+    }
+    expect(wrong == 0, "scatter is right");
+  }
+}
+
+/* Each rank's part for this one, from each; then the same in place. */
+static void check_all_to_all(void) {
+  for (int in_place = 0; in_place < 2; ++in_place) {
+    fill();
+    hcommGroupStart();
+    for (int rank = 0; rank < ranks.size; ++rank) {
+      float* const recv = in_place ? ranks.send[rank] : ranks.recv[rank];
+      hcommAllToAll(ranks.send[rank], recv, kCount, hcommFloat32, ranks.comms[rank], NULL);
+    }
+    expect_result(hcommGroupEnd(), hcommSuccess, "a group of alltoalls");
+    int wrong = 0;
+    for (int rank = 0; rank < ranks.size; ++rank) {
+      const float* const recv = in_place ? ranks.send[rank] : ranks.recv[rank];
+      for (int i = 0; i < ranks.size * kCount; ++i) wrong += recv[i] != (float)(i / kCount + rank * kCount + i % kCount);
+    }
+    expect(wrong == 0, in_place ? "alltoall in place is right" : "alltoall is right");
+  }
+}
+
 /* Nothing to do for anybody: NULL buffers are legal, in a group and outside. */
 static void check_empty_calls(int grouped) {
   if (grouped) hcommGroupStart();
@@ -188,6 +173,9 @@ static void check_empty_calls(int grouped) {
     expect_result(hcommReduce(NULL, NULL, 0, hcommFloat32, hcommSum, 0, comm, NULL), hcommSuccess, "empty reduce");
     expect_result(hcommReduceScatter(NULL, NULL, 0, hcommFloat32, hcommSum, comm, NULL), hcommSuccess, "empty reduce-scatter");
     expect_result(hcommAllGather(NULL, NULL, 0, hcommFloat32, comm, NULL), hcommSuccess, "empty allgather");
+    expect_result(hcommGather(NULL, NULL, 0, hcommFloat32, 0, comm, NULL), hcommSuccess, "empty gather");
+    expect_result(hcommScatter(NULL, NULL, 0, hcommFloat32, 0, comm, NULL), hcommSuccess, "empty scatter");
+    expect_result(hcommAllToAll(NULL, NULL, 0, hcommFloat32, comm, NULL), hcommSuccess, "empty alltoall");
   }
   if (grouped) expect_result(hcommGroupEnd(), hcommSuccess, "a group of empty calls");
   check_all_reduce(hcommSum, 7, 0);
@@ -231,6 +219,17 @@ static void check_bad_arguments(hcommComm_t comm) {
   expect_names(hcommAllGather(send, recv, huge, hcommFloat32, comm, NULL), "count", "allgather, count");
   expect_names(hcommAllGather(send, recv, 8, no_type, comm, NULL), "dtype", "allgather, dtype");
   expect_names(hcommAllGather(send, recv, 8, hcommFloat32, NULL, NULL), "comm", "allgather, comm");
+
+  expect_names(hcommGather(send, recv, 8, hcommFloat32, n, comm, NULL), "root", "gather, root");
+  expect_names(hcommGather(send, recv, huge / 4 / (size_t)n + 1, hcommFloat32, 0, comm, NULL), "count", "gather, count");
+  expect_names(hcommGather(NULL, recv, 8, hcommFloat32, 0, comm, NULL), "send", "gather, send");
+  expect_names(hcommGather(send, NULL, 8, hcommFloat32, 0, comm, NULL), "recv", "gather, recv on the root");
+  expect_names(hcommScatter(send, recv, 8, no_type, 0, comm, NULL), "dtype", "scatter, dtype");
+  expect_names(hcommScatter(NULL, recv, 8, hcommFloat32, 0, comm, NULL), "send", "scatter, send on the root");
+  expect_names(hcommScatter(send, send + 4, 8, hcommFloat32, 0, comm, NULL), "overlap", "scatter, overlap");
+  expect_names(hcommAllToAll(send, NULL, 8, hcommFloat32, comm, NULL), "recv", "alltoall, recv");
+  expect_names(hcommAllToAll(send, send + 4, 8, hcommFloat32, comm, NULL), "overlap", "alltoall, overlap");
+  expect_names(hcommAllToAll(send, recv, huge / 4 / (size_t)n + 1, hcommFloat32, comm, NULL), "count", "alltoall, count");
 
   expect_names(hcommBarrier(NULL, NULL), "comm", "barrier, comm");
   expect_names(hcommBarrier(comm, (hcommStream_t)send), "stream", "barrier, stream");
@@ -381,6 +380,8 @@ int main(void) {
     check_reduce();
     check_reduce_scatter();
     check_all_gather();
+    check_gather_and_scatter();
+    check_all_to_all();
     check_empty_calls(0);
     check_empty_calls(1);
     check_bad_arguments(ranks.comms[0]);

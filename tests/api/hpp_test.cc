@@ -183,6 +183,18 @@ TEST_CASE("broadcast, reduce, reduce_scatter, all_gather and barrier") {
     comm.all_gather(part, sums);
     for (int i = 0; i < 12; ++i) wrong += sums[static_cast<std::size_t>(i)] != 300 + 3 * i;
 
+    std::vector<std::int32_t> gathered(comm.rank() == 1 ? 12 : 0);
+    comm.gather(part, gathered, 1);
+    if (rank == 1) wrong += gathered != sums;
+    std::vector<std::int32_t> scattered(4);
+    comm.scatter(gathered, scattered, 1);
+    wrong += !std::ranges::equal(scattered, part);
+    std::vector<std::int32_t> exchanged(12);
+    comm.all_to_all(all, exchanged);
+    for (int i = 0; i < 12; ++i) wrong += exchanged[static_cast<std::size_t>(i)] != 100 * (i / 4) + 4 * rank + i % 4;
+    comm.all_to_all(exchanged);
+    wrong += exchanged != all;
+
     comm.broadcast(all, 2);
     for (int i = 0; i < 12; ++i) wrong += all[static_cast<std::size_t>(i)] != 200 + i;
 

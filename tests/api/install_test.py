@@ -31,7 +31,8 @@ with tempfile.TemporaryDirectory() as root:
     strangers = [name for name in exported if not name.startswith("hcomm") and name != "HCOMM_0"]
     assert not strangers, f"symbols that are not ours to export: {strangers}"
     assert "hcommAllReduce" in exported
-    assert {path.name for path in pathlib.Path(only(root, "hcomm.h")).parent.iterdir()} == {"hcomm.h", "hcomm.hpp", "types.h"}
+    headers = {"elements.hpp", "hcomm.h", "hcomm.hpp", "types.h"}
+    assert {path.name for path in pathlib.Path(only(root, "hcomm.h")).parent.iterdir()} == headers
     assert "hcomm::hcomm" in pathlib.Path(only(root, "hcommConfig.cmake")).read_text()
 
     environment = dict(os.environ, PKG_CONFIG_PATH=os.path.dirname(only(root, "hcomm.pc")), PKG_CONFIG_SYSROOT_DIR=root)

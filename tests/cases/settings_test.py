@@ -12,7 +12,6 @@ from harness import hcomm
 
 JOB = "0" * 256
 ONLY_ON_RANK_1 = 'if [ "$HCOMM_RANK" = 1 ]; then export {}; fi; exec "$0" "$@"'
-COLLECTIVES = ("allreduce", "broadcast", "reduce_scatter", "allgather", "barrier")
 
 
 class Launch(CasesTest):
@@ -78,7 +77,7 @@ class Agreement(CasesTest):
 
 class Algorithms(CasesTest):
     def test_B125_every_collective_with_every_name(self):
-        for name in ("adaptive", "flat", "direct", "ring", "recursive_doubling", "halving_doubling", "tree"):
+        for name in ("adaptive", "flat", "direct", "ring", "recursive_doubling", "halving_doubling", "tree", "pairwise"):
             with self.subTest(name=name):
                 run = hcomm("perf", "all", "-n", "3", "-b", "2K", "-e", "2K", "--iters", "2", "--warmup", "1",
                             environment={"HCOMM_ALGO": name}, timeout=120)
@@ -96,7 +95,7 @@ class Algorithms(CasesTest):
                 self.assertEqual(run.code, 3, run.err)
                 self.assertIn("HCOMM_ALGO", run.err.decode())
                 if len(name) < 100:
-                    for legal in ("flat", "direct", "ring", "recursive_doubling", "halving_doubling", "tree"):
+                    for legal in ("flat", "direct", "ring", "recursive_doubling", "halving_doubling", "tree", "pairwise"):
                         self.assertIn(legal, run.err.decode())
 
 

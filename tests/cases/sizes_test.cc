@@ -30,12 +30,12 @@ void exact_call(Communicator& rank, CollectiveCall call, bool in_place, Buffers&
   const auto input = testing::make_input(call, rank.rank(), rank.ranks());
   auto expected = testing::expected_output(call, rank.rank(), rank.ranks());
   if (in_place && !has_output(call.collective, rank.rank() == call.root)) expected = input;  // it is left alone
-  const std::size_t part = static_cast<std::size_t>(rank.rank()) * call.count * element_bytes(call.dtype);
+  const std::size_t part = call.count * element_bytes(call.dtype);
   const std::size_t skew = call.count % 5 * element_bytes(call.dtype);
   const auto recv = buffers.recv.take(in_place ? std::max(input.size(), expected.size()) : expected.size(), skew);
   const auto send = buffers.send.take(in_place ? 0 : input.size(), skew);
-  std::byte* const from = !in_place ? send.data() : recv.data() + (call.collective == Collective::allgather ? part : 0);
-  std::byte* const to = recv.data() + (in_place && call.collective == Collective::reduce_scatter ? part : 0);
+  std::byte* const from = !in_place ? send.data() : recv.data() + part * testing::part_in_place(call, Side::input, rank.rank());
+  std::byte* const to = recv.data() + (in_place ? part * testing::part_in_place(call, Side::output, rank.rank()) : 0);
   std::ranges::fill(recv, std::byte{0x5a});
   std::ranges::copy(input, from);
   call.send = from;

@@ -51,7 +51,7 @@ bool same_on_all_ranks(const CachedCall& a, const CachedCall& b) {
   for (std::size_t chunk = 0; same && chunk < std::min<std::size_t>(left.partition.chunks(), 20); ++chunk) {
     for (int block = 0; block < left.shape->blocks; ++block) {
       const auto which = static_cast<std::size_t>(block);
-      same = same && left.partition.block(chunk, which) == right.partition.block(chunk, which);
+      same = same && left.partition.block(Side::output, chunk, which) == right.partition.block(Side::output, chunk, which);
     }
   }
   return same;
@@ -68,10 +68,10 @@ void check_cover(const CollectiveCall& call, const CallPlan& plan) {
   for (std::size_t chunk = 0; chunk < plan.partition.chunks(); ++chunk) {
     std::size_t length = 0;
     for (std::size_t block = 0; block < blocks; ++block) {
-      const Extent extent = plan.partition.block(chunk, block);
+      const Extent extent = plan.partition.block(Side::output, chunk, block);
       right = right && extent.length * widest <= plan.unit_bytes;
-      right = right && extent.offset == (strided ? block * call.count + covered : covered + length);
-      if (strided) right = right && plan.partition.lone_block(chunk) == Extent{.offset = covered, .length = extent.length};
+      const std::size_t part = place_of(call.collective, Side::output, static_cast<std::size_t>(plan.problem->ranks), block);
+      right = right && extent.offset == (strided ? part * call.count + covered : covered + length);
       length = strided ? extent.length : length + extent.length;
     }
     right = right && length > 0;  // no chunk for nothing
@@ -144,7 +144,7 @@ TEST_CASE("there are more places when calls meet in one, up to a limit") {
   for (std::size_t count = 1; count <= 1000; ++count) {
     const CachedCall& one = found(cache, call_of(Collective::allreduce, count));
     CHECK(one.key.count == count);
-    CHECK(one.plan.partition.block(0, 0).length <= count);
+    CHECK(one.plan.partition.block(Side::output, 0, 0).length <= count);
   }
   CHECK(cache.places() == 64);
   cache.learn(kFacts);

@@ -249,37 +249,44 @@ std::vector<std::byte> part(const CollectiveCall& call, int ranks, int rank, std
 void set_salt(std::uint64_t salt) { salt_of_thread = salt; }
 
 std::size_t send_elements(const CollectiveCall& call, int ranks) {
-  return call.collective == Collective::reduce_scatter ? call.count * static_cast<std::size_t>(ranks) : call.count;
+  return call.count * static_cast<std::size_t>(parts_of(call.collective, Side::input, ranks));
 }
 
 std::size_t recv_elements(const CollectiveCall& call, int ranks) {
-  return call.collective == Collective::allgather ? call.count * static_cast<std::size_t>(ranks) : call.count;
+  return call.count * static_cast<std::size_t>(parts_of(call.collective, Side::output, ranks));
+}
+
+std::size_t part_in_place(const CollectiveCall& call, Side side, int rank) {
+  const bool is_root = rank == call.root;
+  const bool has_both = has_input(call.collective, is_root) && has_output(call.collective, is_root);
+  return has_both && is_lone(call.collective, side) ? static_cast<std::size_t>(rank) : 0;
 }
 
 std::vector<std::byte> make_input(const CollectiveCall& call, int rank, int ranks) {
-  return part(call, 0, rank, 0, send_elements(call, ranks));
+  return part(call, 0, rank, 0, has_input(call.collective, rank == call.root) ? send_elements(call, ranks) : 0);
 }
 
 std::vector<std::byte> expected_output(const CollectiveCall& call, int rank, int ranks) {
   if (!has_output(call.collective, rank == call.root)) return {};
+  const std::size_t own_part = static_cast<std::size_t>(rank) * call.count;
+  const auto from_all = [&](std::size_t first) {
+    std::vector<std::byte> all;
+    for (int each = 0; each < ranks; ++each) {
+      const std::vector<std::byte> one = part(call, 0, each, first, call.count);
+      all.insert(all.end(), one.begin(), one.end());
+    }
+    return all;
+  };
   switch (call.collective) {
     case Collective::allreduce:
-    case Collective::reduce:
-      return part(call, ranks, 0, 0, call.count);
-    case Collective::broadcast:
-      return part(call, 0, call.root, 0, call.count);
-    case Collective::reduce_scatter:
-      return part(call, ranks, 0, static_cast<std::size_t>(rank) * call.count, call.count);
-    case Collective::allgather: {
-      std::vector<std::byte> all;
-      for (int each = 0; each < ranks; ++each) {
-        const std::vector<std::byte> one = part(call, 0, each, 0, call.count);
-        all.insert(all.end(), one.begin(), one.end());
-      }
-      return all;
-    }
-    case Collective::barrier:
-      break;
+    case Collective::reduce:         return part(call, ranks, 0, 0, call.count);
+    case Collective::broadcast:      return part(call, 0, call.root, 0, call.count);
+    case Collective::reduce_scatter: return part(call, ranks, 0, own_part, call.count);
+    case Collective::scatter:        return part(call, 0, call.root, own_part, call.count);
+    case Collective::allgather:
+    case Collective::gather:         return from_all(0);
+    case Collective::alltoall:       return from_all(own_part);
+    case Collective::barrier:        break;
   }
   throw std::logic_error("no output");
 }

@@ -10,15 +10,19 @@
 #include <vector>
 
 #include "comm/arguments.h"
+#include "schedule/blocks.h"
 
 namespace hcomm::testing {
 
 // Changes all contributions, of this thread: with another number for each call, what an earlier call left behind is wrong.
 void set_salt(std::uint64_t salt);
 
-// How many elements send and recv have.
+// How many elements send and recv have, where they are passed.
 std::size_t send_elements(const CollectiveCall& call, int ranks);
 std::size_t recv_elements(const CollectiveCall& call, int ranks);
+
+// In a call that is in place, in which part of the larger buffer that side lies.
+std::size_t part_in_place(const CollectiveCall& call, Side side, int rank);
 
 // What rank's send buffer holds, and what its recv buffer must hold afterwards.
 std::vector<std::byte> make_input(const CollectiveCall& call, int rank, int ranks);

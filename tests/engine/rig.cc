@@ -86,6 +86,18 @@ std::vector<std::byte> output_of(const CollectiveCall& call, int rank, int ranks
       return {output.begin() + rank * part, output.begin() + (rank + 1) * part};
     case Collective::broadcast:
       return input_of(call, call.root, ranks, shift);
+    case Collective::scatter:
+      output = input_of(call, call.root, ranks, shift);
+      return {output.begin() + rank * part, output.begin() + (rank + 1) * part};
+    case Collective::alltoall:
+      for (int peer = 0; peer < ranks; ++peer) {
+        const std::vector<std::byte> all = input_of(call, peer, ranks, shift);
+        output.insert(output.end(), all.begin() + rank * part, all.begin() + (rank + 1) * part);
+      }
+      return output;
+    case Collective::gather:
+      if (rank != call.root) return output;
+      [[fallthrough]];
     case Collective::allgather:
       for (int peer = 0; peer < ranks; ++peer) std::ranges::copy(input_of(call, peer, ranks, shift), std::back_inserter(output));
       return output;
@@ -178,18 +190,18 @@ BoundCall DrivenRank::bind(const Task& task) {
   bound_ = {.plan = &plan_};
 
   const bool reads = has_input(call.collective, rank_ == call.root);
-  const bool windowed = has(task.windowed, rank_);
   const bool in_place = has(task.in_place, rank_);
+  const bool windowed = has(task.windowed, rank_) && (!in_place || shows_input_in_place(call.collective));
   const std::size_t shift = calls_++ % 61;
   input_ = reads ? input_of(call, rank_, ranks_, shift) : std::vector<std::byte>();
   expected_ = output_of(call, rank_, ranks_, shift);
-  const std::size_t part = static_cast<std::size_t>(rank_) * call.count * plan_.element_bytes;
+  const std::size_t part = call.count * plan_.element_bytes;
   std::span<std::byte> send;
   std::span<std::byte> recv;
   if (in_place) {
     const std::span<std::byte> both = recv_.take(std::max(input_.size(), expected_.size()), windowed);
-    send = both.subspan(call.collective == Collective::allgather ? part : 0, input_.size());
-    recv = both.subspan(call.collective == Collective::reduce_scatter ? part : 0, expected_.size());
+    send = both.subspan(part * part_in_place(call, Side::input, rank_), input_.size());
+    recv = both.subspan(part * part_in_place(call, Side::output, rank_), expected_.size());
     static_cast<void>(send_.take(0, false));
   } else {
     send = send_.take(input_.size(), windowed);

@@ -34,7 +34,7 @@ void check_split(const Problem& problem, const Shape& shape, std::size_t count, 
   for (std::size_t chunk = 0; chunk < partition.chunks(); ++chunk) {
     std::size_t length = 0;
     for (std::size_t block = 0; block < static_cast<std::size_t>(shape.blocks); ++block) {
-      const Extent extent = partition.block(chunk, block);
+      const Extent extent = partition.block(Side::output, chunk, block);
       if (extent.offset != next || extent.length > size.unit) FAIL("chunk " << chunk << " block " << block);
       const std::size_t begin = chunk * size.unit * static_cast<std::size_t>(shape.blocks);
       if (extent.length > 0 && (extent.offset - begin) % size.granule != 0) FAIL("a block starts inside of a granule");
@@ -46,15 +46,41 @@ void check_split(const Problem& problem, const Shape& shape, std::size_t count, 
   CHECK(next == count);
 }
 
+// Where a block lies in the buffers that hold it, told the long way.
+struct Places {
+  std::size_t input;
+  std::size_t output;
+};
+
+Places places(const Problem& problem, std::size_t block) {
+  const auto ranks = static_cast<std::size_t>(problem.ranks);
+  switch (problem.collective) {
+    case Collective::reduce_scatter:
+    case Collective::scatter:   return {.input = block, .output = 0};
+    case Collective::allgather:
+    case Collective::gather:    return {.input = 0, .output = block};
+    case Collective::alltoall:  return {.input = block % ranks, .output = block / ranks};
+    case Collective::allreduce:
+    case Collective::broadcast:
+    case Collective::reduce:
+    case Collective::barrier:   break;
+  }
+  FAIL("not strided");
+  return {};
+}
+
 void check_strided(const Problem& problem, const Shape& shape, std::size_t count, const Size& size) {
   const Partition partition(problem, shape, count, size.unit, size.granule);
   for (std::size_t block = 0; block < static_cast<std::size_t>(shape.blocks); ++block) {
     std::size_t next = 0;
     for (std::size_t chunk = 0; chunk < partition.chunks(); ++chunk) {
-      const Extent extent = partition.block(chunk, block);
-      const Extent lone = partition.lone_block(chunk);
-      if (extent.offset != block * count + next || lone.offset != next) FAIL("chunk " << chunk << " block " << block);
-      if (lone.length != extent.length || extent.length == 0 || extent.length > size.unit) FAIL("a wrong length");
+      const Extent input = partition.block(Side::input, chunk, block);
+      const Extent output = partition.block(Side::output, chunk, block);
+      const Places at = places(problem, block);
+      const bool right = input.offset == at.input * count + next && output.offset == at.output * count + next;
+      if (!right) FAIL("chunk " << chunk << " block " << block);
+      if (input.length != output.length || input.length == 0 || input.length > size.unit) FAIL("a wrong length");
+      const Extent& extent = input;
       next += extent.length;
     }
     CHECK(next == count);
@@ -77,11 +103,14 @@ TEST_CASE("blocks tile the message without gap or overlap") {
 }
 
 TEST_CASE("the blocks of a strided collective tile every rank's part") {
-  for (const Collective collective : {Collective::reduce_scatter, Collective::allgather}) {
-    for (const int ranks : {1, 2, 3, 4, 7, 64}) {
+  for (const Collective collective : kCollectives) {
+    if (!is_strided(collective)) continue;
+    for (const int ranks : {1, 2, 3, 4, 7, 20}) {
       const Problem problem{.collective = collective, .ranks = ranks};
       for (const std::size_t count : counts(ranks)) {
-        for (const Size& size : sizes(count)) check_strided(problem, {.blocks = ranks}, count, size);
+        for (const Size& size : sizes(count)) {
+          check_strided(problem, {.blocks = strided_blocks(collective, ranks)}, count, size);
+        }
       }
     }
   }
@@ -92,7 +121,7 @@ TEST_CASE("a barrier has one chunk without bytes, and nothing else has chunks wh
     const Problem problem{.collective = collective, .ranks = 4};
     const Partition partition(problem, {.blocks = 4}, 0, 16, 16);
     CHECK(partition.chunks() == (collective == Collective::barrier ? 1 : 0));
-    CHECK(partition.block(0, 3).length == 0);
+    CHECK(partition.block(Side::input, 0, 3).length == 0);
   }
 }
 
@@ -101,7 +130,7 @@ TEST_CASE("12 GB of a ring of four: every offset in bytes is right past 32 bits"
   const std::size_t count = 1'500'000'000;
   const Partition partition(problem, {.blocks = 4}, count, round_up(count, 8), 8);
   REQUIRE(partition.chunks() == 1);
-  const Extent last = partition.block(0, 3);
+  const Extent last = partition.block(Side::output, 0, 3);
   CHECK(last.offset == 1'125'000'000);
   CHECK(last.offset * sizeof(std::int64_t) == 9'000'000'000);
   CHECK(last.offset + last.length == count);

@@ -91,7 +91,7 @@ TEST_CASE("a fault names line, column, what was found and what is legal") {
   const std::pair<std::string, std::string> cases[] = {
       {"", "line 1, column 1: found the end of the line, expected a line that starts with schedule"},
       {"nonsense", "line 1, column 1: found `nonsense`, expected schedule"},
-      {"schedule alltoall", "line 1, column 10: found `alltoall`, expected one of allreduce, broadcast, reduce_scatter"},
+      {"schedule everything", "line 1, column 10: found `everything`, expected one of allreduce, broadcast, reduce_scatter"},
       {"schedule barrier algorithm=(x)", "line 1, column 28: found `(x)`, expected the algorithm's name"},
       {"schedule barrier algorithm=x ranks=0", "line 1, column 36: found `0`, expected a number from 1 to 4096"},
       {"schedule barrier algorithm=x ranks=99999999999999999999999", "expected a number from 1 to 4096"},

@@ -36,7 +36,8 @@ struct Scenario {
   TimeNs pause = 0;
 };
 
-Scenario draw(std::uint64_t seed);
+// `collectives`: calls are of the first so many of kCollectives, as when a kept seed was found.
+Scenario draw(std::uint64_t seed, std::size_t collectives = kCollectives.size());
 std::string describe(const Scenario& scenario);
 
 }  // namespace hcomm::simulation

@@ -1,4 +1,5 @@
-// hcomm_simulate [--seeds N] [--first SEED] [--tell]: runs N scenarios and prints what was found; exit code 1 if anything was.
+// hcomm_simulate [--seeds N] [--first SEED] [--of COLLECTIVES] [--tell]: runs N scenarios and prints what was found; exit code 1
+// if anything was.
 #include <charconv>
 #include <cstdio>
 #include <cstring>
@@ -14,7 +15,7 @@ bool read_number(const char* text, std::uint64_t& number) {
 }
 
 int usage() {
-  std::fprintf(stderr, "usage: hcomm_simulate [--seeds N] [--first SEED] [--tell]\n");
+  std::fprintf(stderr, "usage: hcomm_simulate [--seeds N] [--first SEED] [--of COLLECTIVES] [--tell]\n");
   return 2;
 }
 
@@ -23,6 +24,7 @@ int usage() {
 int main(int count, char** words) {
   std::uint64_t seeds = 1000;
   std::uint64_t first = 1;
+  std::uint64_t collectives = hcomm::kCollectives.size();
   bool tells = false;
   for (int i = 1; i < count; ++i) {
     const std::string_view word = words[i];
@@ -32,6 +34,8 @@ int main(int count, char** words) {
       if (!read_number(words[++i], seeds)) return usage();
     } else if (word == "--first" && i + 1 < count) {
       if (!read_number(words[++i], first)) return usage();
+    } else if (word == "--of" && i + 1 < count) {
+      if (!read_number(words[++i], collectives) || collectives < 1 || collectives > hcomm::kCollectives.size()) return usage();
     } else {
       return usage();
     }
@@ -40,7 +44,7 @@ int main(int count, char** words) {
   std::uint64_t failed = 0;
   std::uint64_t calls = 0;
   for (std::uint64_t seed = first; seed < first + seeds; ++seed) {
-    const hcomm::simulation::Scenario scenario = hcomm::simulation::draw(seed);
+    const hcomm::simulation::Scenario scenario = hcomm::simulation::draw(seed, collectives);
     const hcomm::simulation::Report report = hcomm::simulation::run(scenario);
     if (tells || !report.finding.empty()) {
       std::printf("%s: %s\n", hcomm::simulation::describe(scenario).c_str(),

@@ -17,6 +17,9 @@ FACTORS = {
     "broadcast": lambda n: 1 if n > 1 else 0,
     "barrier": lambda n: 0,
     "reduce": lambda n: 1 if n > 1 else 0,
+    "gather": lambda n: (n - 1) / n,
+    "scatter": lambda n: (n - 1) / n,
+    "alltoall": lambda n: (n - 1) / n,
 }
 KEYS = {"collective", "bytes", "count", "dtype", "op", "root", "algorithm", "transport", "in_place", "iterations", "time_us",
         "min_us", "max_us", "p99_us", "algbw_gbs", "busbw_gbs", "wrong"}

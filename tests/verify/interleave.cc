@@ -4,6 +4,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "schedule/blocks.h"
 #include "verify/interleave_state.h"
 
 namespace hcomm {
@@ -38,7 +39,9 @@ class Explorer {
  private:
   const Program& program(int rank) const { return schedule_.programs[static_cast<std::size_t>(rank)]; }
   Collective collective() const { return schedule_.problem.collective; }
-  bool strided() const { return collective() == Collective::allgather || collective() == Collective::reduce_scatter; }
+  bool holds(Side side, int rank, int block) const { return held_blocks(schedule_.problem, blocks_, side, rank).has(block); }
+
+  bool shows_input() const { return setting_.windowed && (!setting_.in_place || shows_input_in_place(collective())); }
 
   // Memory of a rank: input, output, scratch, slots.
   int buffer_size() const { return setting_.chunks * blocks_; }
@@ -52,8 +55,9 @@ class Explorer {
     return static_cast<std::size_t>(rank * room() + chunk * blocks_ + block);
   }
   std::size_t output_at(int rank, int chunk, int block) const {
-    const bool shared = setting_.in_place && (!strided() || block == rank);
-    return input_at(rank, chunk, block) + (shared ? 0 : static_cast<std::size_t>(buffer_size()));
+    const int beneath = setting_.in_place ? input_beneath(schedule_.problem, rank, block) : -1;
+    if (beneath >= 0) return input_at(rank, chunk, beneath);
+    return input_at(rank, chunk, block) + static_cast<std::size_t>(buffer_size());
   }
   std::size_t address(const Slice& slice, std::uint32_t i, int rank, const Thread& thread) const {
     const int block = static_cast<int>(slice.first + i);
@@ -65,7 +69,7 @@ class Explorer {
       case Buffer::output:  return output_at(rank, thread.chunk, block);
       case Buffer::scratch: return static_cast<std::size_t>(scratch + unit);
       case Buffer::exposed:
-        if (setting_.windowed) return input_at(slice.owner, thread.chunk, block);
+        if (shows_input()) return input_at(slice.owner, thread.chunk, block);
         [[fallthrough]];
       case Buffer::slot:
         return static_cast<std::size_t>(slots + epoch(thread) % schedule_.problem.slots * schedule_.shape.slot_units + unit);
@@ -78,18 +82,17 @@ class Explorer {
     return {mix(key, 1001), mix(key, 1002)};
   }
 
-  // What an output must be: the sum alone, whatever the order. Nothing: the block is not returned.
-  bool is_right(int rank, int call, int chunk, int block, const Number& found) const {
+  // What an output must be: the sum alone, whatever the order.
+  bool is_right(int call, int chunk, int block, const Number& found) const {
     switch (collective()) {
       case Collective::barrier:   return true;
       case Collective::broadcast: return found == contribution(schedule_.problem.root, call, chunk, block);
-      case Collective::allgather: return found == contribution(block, call, chunk, block);
+      case Collective::scatter:   return found == contribution(schedule_.problem.root, call, chunk, block);
+      case Collective::allgather:
+      case Collective::gather:    return found == contribution(block, call, chunk, block);
+      case Collective::alltoall:  return found == contribution(block / ranks_, call, chunk, block);
       case Collective::reduce_scatter:
-        if (block != rank) return true;
-        break;
       case Collective::reduce:
-        if (rank != schedule_.problem.root) return true;
-        break;
       case Collective::allreduce: break;
     }
     std::uint64_t sum = 0;
@@ -205,9 +208,11 @@ class Explorer {
     if (self.call == setting_.calls) return false;
     for (int chunk = 0; chunk < setting_.chunks; ++chunk) {
       for (int block = 0; block < blocks_; ++block) {
-        state.memory[output_at(rank, chunk, block)] = junk(5);
-        const bool passes = collective() != Collective::allgather || block == rank;
-        if (passes) state.memory[input_at(rank, chunk, block)] = contribution(rank, self.call, chunk, block);
+        if (holds(Side::output, rank, block)) state.memory[output_at(rank, chunk, block)] = junk(5);
+      }
+      for (int block = 0; block < blocks_; ++block) {
+        if (!holds(Side::input, rank, block)) continue;
+        state.memory[input_at(rank, chunk, block)] = contribution(rank, self.call, chunk, block);
       }
     }
     for (int unit = 0; unit < schedule_.shape.scratch_units; ++unit) {
@@ -223,12 +228,11 @@ class Explorer {
     if (collective() == Collective::barrier) check_barrier(state, self);
     for (int chunk = 0; chunk < setting_.chunks; ++chunk) {
       for (int block = 0; block < blocks_; ++block) {
+        if (!holds(Side::output, rank, block)) continue;
         const Number found = state.memory[output_at(rank, chunk, block)];
-        if (!is_right(rank, self.call, chunk, block, found)) fail("a wrong output on rank " + std::to_string(rank));
-        const bool returns = has_output(collective(), rank == schedule_.problem.root) &&
-                             (collective() != Collective::reduce_scatter || block == rank);
+        if (!is_right(self.call, chunk, block, found)) fail("a wrong output on rank " + std::to_string(rank));
         const auto key = static_cast<std::uint64_t>(((self.call * 64 + rank) * 64 + chunk) * 64 + block);
-        if (returns) state.outputs += mix(key, found.recipe);
+        state.outputs += mix(key, found.recipe);
       }
     }
     for (int i = 0; i < 2 * buffer_size(); ++i) {  // the caller has its buffers back
