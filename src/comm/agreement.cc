@@ -60,7 +60,7 @@ Status Communicator::begin_agreement() {
   if (ranks_ == 1) return {};
   Words own{.can_map = can_map_peers_ ? 1 : 0,
             .quota = static_cast<std::int64_t>(std::ceil(cpu_quota().value_or(0))),
-            .machine = host_id(host_identity()),
+            .machine = host_id(machine_identity()),
             .mask = affinity_mask()};
   if (rank_ == 0) own.store = static_cast<std::int64_t>(best_shared_store());
   agreement_.assign(kWords * static_cast<std::size_t>(ranks_), 0);

@@ -18,15 +18,17 @@ std::string boot(const std::string& path) {
 
 }  // namespace
 
+std::string machine_identity(const IdentityPaths& paths) { return "boot:" + boot(paths.boot_id); }
+
 std::string host_identity(const IdentityPaths& paths) {
-  std::string identity = "boot:" + boot(paths.boot_id);
-  for (const char* const space : {"ipc", "mnt", "net", "pid", "user"}) {
+  std::string identity = machine_identity(paths);
+  for (const char* const space : {"net", "user"}) {
     struct stat facts {};
     const bool known = stat((paths.namespaces + "/" + space).c_str(), &facts) == 0;
     identity.append(";").append(space).append(":");
     identity.append(known ? std::to_string(facts.st_dev) + "." + std::to_string(facts.st_ino) : "unknown");
   }
-  return identity;
+  return identity + ";uid:" + std::to_string(geteuid());
 }
 
 }  // namespace hcomm

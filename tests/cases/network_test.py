@@ -1,4 +1,5 @@
 """Jobs of several hosts, which are network namespaces: what lies between them, how it breaks, and who is let in."""
+import json
 import os
 import signal
 import sys
@@ -47,6 +48,32 @@ class Layouts(NetworkTest):
         wrong = lines[0].split(",").index("wrong")
         self.assertGreater(len(lines), 10)
         self.assertEqual({line.split(",")[wrong] for line in lines[1:]}, {"0"})
+
+
+class Names(NetworkTest):
+    def test_B049_host_names_decide_nothing(self):
+        """Ranks in containers of their own, two on each host, under names that are equal, or all different."""
+        a, b = self.pair()
+        container = ("unshare", "-u", "-i", "-m", "--pid", "--fork")
+        self.skip_unless(*container, "true")
+        path = os.path.join(self.folder, "perf.json")
+        for name in ("node", "node.$HCOMM_RANK"):
+            with self.subTest(name=name):
+                script = f'mount -t tmpfs tmpfs /dev/shm; hostname "{name}"; exec "$@"'
+                words = ("perf", "allreduce", "-b", "64K", "-e", "64K", "--iters", "1", "--json", path)
+                program = [*container, "sh", "-c", script, "sh", harness.HCOMM, *words]
+                for run in self.start((a, a, b, b), program=program).finish():
+                    self.assertEqual(run.code, 0, run.err.decode())
+                with open(path) as file:
+                    self.assert_only_hosts_share_memory(json.load(file))
+
+    def assert_only_hosts_share_memory(self, said):
+        self.assertEqual([row["wrong"] for row in said["rows"]], [0] * len(said["rows"]))
+        for pair in said["traffic"]:
+            unused = "over_network" if pair["from"] // 2 == pair["to"] // 2 else "in_memory"
+            self.assertEqual(pair[unused], 0, pair)
+        self.assertGreater(sum(pair["in_memory"] for pair in said["traffic"]), 0)
+        self.assertGreater(sum(pair["over_network"] for pair in said["traffic"]), 0)
 
 
 class Interfaces(NetworkTest):
