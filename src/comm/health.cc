@@ -197,6 +197,7 @@ Status Communicator::judge(const Verdict& verdict) {
 // The current call has failed.
 Status Communicator::fail(Status why) {
   forget_queue();
+  if (transport_ != nullptr) transport_->withdraw();
   if (tracer_ != nullptr) tracer_->call_ended(trace(why.code()));
   return keep(std::move(why));
 }

@@ -90,6 +90,15 @@ void HubContext::inquire() {
   hub_->tend();
 }
 
+void HubContext::withdraw() {
+  const std::lock_guard lock(hub_->mutex_);
+  state_->for_each_lane([&](int peer, Lane, TcpLane& lane) {
+    if (Link* const link = hub_->peer(peer).link.get()) link->keep_rest(lane);
+    lane.fail(hcommAborted, "the call has failed");
+  });
+  state_->tell();
+}
+
 void HubContext::alarm() {
   {
     std::unique_lock lock(hub_->mutex_);

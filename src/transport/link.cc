@@ -1,6 +1,7 @@
 #include "transport/link.h"
 
 #include <algorithm>
+#include <limits>
 
 namespace hcomm {
 namespace {
@@ -8,7 +9,6 @@ namespace {
 constexpr std::size_t kMostPieces = 32;           // of a write
 constexpr std::size_t kSmallestDirect = 4 << 10;  // shorter pieces are not worth a vectored read
 constexpr std::size_t kMostIdleBytes = 1 << 10;   // that a link holds on to for its control frames
-constexpr std::array<std::byte, 4096> kZeros{};
 
 }  // namespace
 
@@ -43,8 +43,21 @@ void Link::enqueue(std::uint32_t context, Lane lane, TcpLane& from) {
 
 void Link::forget(const TcpLane& lane) {
   std::erase_if(waiting_, [&](const Waiting& each) { return each.from == &lane; });
-  if (out_lane_ == &lane) out_lane_ = nullptr;
   if (in_lane_ == &lane) in_lane_ = nullptr;
+  if (out_lane_ != &lane) return;
+  out_lane_ = nullptr;
+  end("a communicator went in the middle of a message");  // its memory is gone, and no other bytes are right
+}
+
+void Link::keep_rest(TcpLane& lane) {
+  std::erase_if(waiting_, [&](const Waiting& each) { return each.from == &lane; });
+  if (out_lane_ != &lane) return;
+  out_lane_ = nullptr;
+  pieces_.clear();
+  lane.peek(out_left_, std::numeric_limits<std::size_t>::max(), pieces_);
+  rest_.clear();
+  for (const ConstBytes piece : pieces_) rest_.insert(rest_.end(), piece.begin(), piece.end());
+  HCOMM_ASSERT(rest_.size() == out_left_);
 }
 
 bool Link::has_output() const {
@@ -122,7 +135,7 @@ bool Link::write_some(std::size_t& moved) {
     if (out_lane_ != nullptr) {
       out_lane_->peek(out_left_, kMostPieces, pieces_);
     } else if (out_left_ > 0) {
-      pieces_.push_back(ConstBytes(kZeros).first(std::min(out_left_, kZeros.size())));
+      pieces_.push_back(ConstBytes(rest_).last(out_left_));
     }
   }
   const IoResult result = stream_->write(pieces_);
@@ -154,7 +167,9 @@ void Link::account_written(std::size_t bytes) {
   const std::size_t of_payload = bytes - of_header;
   out_left_ -= of_payload;
   if (out_lane_ != nullptr && of_payload > 0) out_lane_->advance(of_payload);
-  if (out_left_ == 0) out_lane_ = nullptr;
+  if (out_left_ > 0) return;
+  out_lane_ = nullptr;
+  rest_ = std::vector<std::byte>();
 }
 
 // ---- in

@@ -56,6 +56,8 @@ class Link final : public Watcher {
   // The lane may have something to send. It outlives the link, or is forgotten before it dies.
   void enqueue(std::uint32_t context, Lane lane, TcpLane& from);
   void forget(const TcpLane& lane);
+  // Before its memory is given back: nothing more of the lane is sent but the rest of the frame that was begun, as it is now.
+  void keep_rest(TcpLane& lane);
 
   // Moves what can be moved, or only what is to be written. False when the connection is gone; why() says why.
   [[nodiscard]] bool turn();
@@ -103,7 +105,8 @@ class Link final : public Watcher {
   std::array<std::byte, kFrameHeaderBytes> out_header_{};
   std::size_t out_header_left_ = 0;
   std::size_t out_left_ = 0;    // of the frame's payload
-  TcpLane* out_lane_ = nullptr;  // null while out_left_ > 0: the lane is gone, zeros take its place
+  TcpLane* out_lane_ = nullptr;  // null while out_left_ > 0: the lane was withdrawn ...
+  std::vector<std::byte> rest_;  // ... and these are its bytes; the last out_left_ of them are still to be written
   std::vector<ConstBytes> pieces_;
 
   // In.

@@ -56,6 +56,7 @@ class Mesh final : public Transport {
   }
 
   void inquire() override { context_.inquire(); }
+  void withdraw() override { context_.withdraw(); }
 
   void alarm() override {
     if (local_ != nullptr) local_->alarm();

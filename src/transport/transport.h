@@ -65,6 +65,9 @@ class Transport : public Poller {
   // What has been sent to and received from a peer, in bytes of messages and their headers.
   virtual Traffic traffic(int peer) const = 0;
 
+  // The call has failed: nothing of it reads or writes its memory any more, and no message of it ends as if it were whole.
+  virtual void withdraw() {}
+
   // Asks the peers that share no memory with this rank how they are. Their answers change the board some time later.
   virtual void inquire() {}
 };
