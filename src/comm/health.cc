@@ -29,6 +29,7 @@ Status Communicator::check_health() {
   const bool is_telling = tell_by_ != 0;
   if (transport_ == nullptr || (!engine_.running() && !is_telling)) return {};
   show_life();
+  transport_->heed();
   Board& board = transport_->board();
   if (board.has_verdict()) {
     if (advance() > 0) return {};  // what is there is taken, even so

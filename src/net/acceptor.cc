@@ -91,9 +91,10 @@ void Acceptor::serve(Guest& guest) {
     remove(guest);
     host_.arrived(claim, std::move(stream));
   } else if (greeting.over()) {
-    // A duplicate is how two ends that connect at once come to agree, and no reason for a line.
+    // A duplicate is how two ends that connect at once come to agree, and of who is gone has been spoken: no reason for a line.
     const Refusal refusal = greeting.handshake().refusal();
-    if (refusal != Refusal::duplicate) count(refusal, greeting.stream().peer(), greeting.why(), network_.clock().now());
+    const bool is_usual = refusal == Refusal::duplicate || refusal == Refusal::gone;
+    if (!is_usual) count(refusal, greeting.stream().peer(), greeting.why(), network_.clock().now());
     remove(guest);
   }
 }

@@ -68,7 +68,7 @@ void put(Bytes message, std::size_t at, ConstBytes part) { std::ranges::copy(par
 Refusal refusal_in(ConstBytes message) { return static_cast<Refusal>(message[kRefusalAt]); }
 
 bool is_of(ConstBytes message, Kind kind) {
-  const bool known_refusal = message[kRefusalAt] <= static_cast<std::byte>(Refusal::full);
+  const bool known_refusal = message[kRefusalAt] <= static_cast<std::byte>(Refusal::gone);
   return message[kKindAt] == static_cast<std::byte>(kind) && known_refusal && all_zero(message.subspan(kHeaderZeroAt, 4));
 }
 
@@ -83,7 +83,8 @@ bool needs_no_code(Refusal refusal) {
     case Refusal::full: return true;
     case Refusal::none:
     case Refusal::wrong_job:
-    case Refusal::duplicate: return false;
+    case Refusal::duplicate:
+    case Refusal::gone: return false;
   }
   return false;
 }
@@ -105,6 +106,7 @@ std::string_view text(Refusal refusal) {
     case Refusal::wrong_secret: return "the secrets differ: it is another job, or not all ranks have the same HCOMM_SECRET_FILE";
     case Refusal::duplicate: return "there is such a connection already";
     case Refusal::full: return "too many connections are being made there at once";
+    case Refusal::gone: return "an earlier connection was lost, and this rank counts as dead there";
   }
   return "unknown refusal";
 }

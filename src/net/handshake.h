@@ -51,6 +51,7 @@ enum class Refusal : std::uint8_t {
   wrong_secret = 4,  // the code does not match
   duplicate = 5,     // there is such a connection already, or the other end's is preferred
   full = 6,          // too many at once
+  gone = 7,          // the initiator counts as dead here
 };
 std::string_view text(Refusal refusal);  // "the secrets differ: ..." and what to do
 

@@ -35,14 +35,14 @@ void ContextState::hears(const Verdict& verdict) {
 }
 
 int ContextState::tell() {
-  const int happened = news_ + static_cast<int>(ended_.size());
+  const int moved = arrivals_ + static_cast<int>(ended_.size());
   for (auto& [completion, status] : ended_) {
     completion->status = std::move(status);
     completion->finished = true;
   }
   ended_.clear();
-  news_ = 0;
-  return happened;
+  arrivals_ = 0;
+  return moved;
 }
 
 }  // namespace hcomm

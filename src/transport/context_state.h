@@ -40,11 +40,13 @@ class ContextState final : public ChannelOwner {
   void has_left(int peer);
   void has_died(int peer);
   void hears(const Verdict& verdict);
-  void note() { ++news_; }
+  void note() { has_news_ = true; }       // of the peers: to be looked at, but no progress of a call
+  void heed() { has_news_ = false; }
+  void note_bytes() { ++arrivals_; }
 
-  // In the thread of the communicator: finishes what has ended. Returns how much happened since the last time.
+  // In the thread of the communicator: finishes what has ended. Returns how much was moved since the last time.
   int tell();
-  bool has_news() const { return news_ > 0 || !ended_.empty(); }
+  bool has_news() const { return has_news_ || arrivals_ > 0 || !ended_.empty(); }
 
   bool spread = false;  // peers have been told of the verdict
 
@@ -52,7 +54,8 @@ class ContextState final : public ChannelOwner {
   const std::uint32_t id_;
   std::map<std::pair<int, Lane>, TcpLane> lanes_;
   std::vector<std::pair<Completion*, Status>> ended_;
-  int news_ = 0;
+  int arrivals_ = 0;
+  bool has_news_ = false;
   std::optional<Board> board_;
   std::vector<int> early_leavers_;
   std::unique_ptr<const Verdict> early_verdict_;

@@ -1,6 +1,7 @@
 #include "transport/hub.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/log.h"
 
@@ -129,7 +130,7 @@ void Hub::close_context(ContextState& context) {
 
 void Hub::need(int rank) {
   Peer& wanted = peer(rank);
-  if (wanted.link != nullptr || wanted.dialer != nullptr || wanted.arriving || wanted.dials_us ||
+  if (wanted.link != nullptr || wanted.dialer != nullptr || wanted.arriving || wanted.dials_us_since != kNever ||
       wanted.missed_at != kNever || wanted.gone) {
     return;
   }
@@ -148,7 +149,8 @@ Refusal Hub::judge(const Claim& claim) {
   if (!is_ours || claim.from < 0 || claim.from >= ranks || claim.from == self_) return Refusal::wrong_job;
   Peer& from = peer(claim.from);
   if (from.link != nullptr && !from.link->has_begun()) from.link.reset();  // it gave up on that one, and tries again
-  if (from.link != nullptr || from.arriving || from.gone) return Refusal::duplicate;
+  if (from.gone) return Refusal::gone;
+  if (from.link != nullptr || from.arriving) return Refusal::duplicate;
   if (from.dialer != nullptr && self_ < claim.from) return Refusal::duplicate;
   from.arriving = true;
   return Refusal::none;
@@ -163,7 +165,7 @@ void Hub::lost(const Claim& claim) { need_again(claim.from); }
 // The other end has given up. Dials, if anything is to be said there.
 void Hub::need_again(int rank) {
   peer(rank).arriving = false;
-  peer(rank).dials_us = false;
+  peer(rank).dials_us_since = kNever;
   const auto wants = [&](ContextState& context) {
     bool found = false;
     if (peer(rank).past.contains(context.id())) return false;
@@ -178,7 +180,8 @@ void Hub::report(std::string_view line) { log(LogLevel::warn, "tcp", line); }
 void Hub::link_up(int rank, std::unique_ptr<Stream> stream, Link::End end) {
   Peer& up = peer(rank);
   up.arriving = false;
-  up.dials_us = false;
+  up.dials_us_since = kNever;
+  up.was_told_gone = false;
   up.unreachable.clear();
   up.link = std::make_unique<Link>(*this, rank, std::move(stream), end);
   up.missed_at = kNever;
@@ -217,7 +220,14 @@ void Hub::dial_ended(int rank) {
   }
   switch (dialer->refusal()) {
     case Refusal::duplicate:
-      wanted.dials_us = wanted.link == nullptr && !wanted.arriving;
+      if (wanted.link == nullptr && !wanted.arriving) wanted.dials_us_since = network_->clock().now();
+      return;
+    case Refusal::gone:
+      if (!std::exchange(wanted.was_told_gone, true)) {
+        wanted.dials_us_since = network_->clock().now();  // asks once more
+        return;
+      }
+      has_died(rank);
       return;
     case Refusal::none:       // nobody listens there any more,
     case Refusal::wrong_job:  // or somebody else
@@ -306,6 +316,7 @@ void Hub::tend() {
   for (std::size_t rank = 0; rank < peers_.size(); ++rank) {
     Peer& each = peers_[rank];
     if (each.dialer != nullptr) each.dialer->expire(now);
+    if (each.dials_us_since != kNever && now - each.dials_us_since >= kGraceOfTheGone) need_again(static_cast<int>(rank));
     if (each.missed_at != kNever && now - each.missed_at >= kGraceOfTheGone && !each.gone) has_died(static_cast<int>(rank));
   }
 }

@@ -73,7 +73,8 @@ class Hub final : public LinkOwner, private Host {
     std::unique_ptr<Link> link;
     std::unique_ptr<DialWatch> dial_watch;
     std::unique_ptr<Dialer> dialer;
-    bool dials_us = false;  // it prefers its own connection, which is on its way
+    TimeNs dials_us_since = kNever;  // it prefers its own connection, which is on its way; not waited for long
+    bool was_told_gone = false;      // by it, of this rank; once may be of a communicator that it has not left yet
     bool arriving = false;  // its own connection is let in, and nearly made
     bool gone = false;      // there was a link, or nobody listens there any more
     TimeNs missed_at = kNever;  // nobody listened there then; gone after a grace

@@ -90,6 +90,11 @@ void HubContext::inquire() {
   hub_->tend();
 }
 
+void HubContext::heed() {
+  const std::lock_guard lock(hub_->mutex_);
+  state_->heed();
+}
+
 void HubContext::withdraw() {
   const std::lock_guard lock(hub_->mutex_);
   state_->for_each_lane([&](int peer, Lane, TcpLane& lane) {

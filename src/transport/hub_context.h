@@ -29,6 +29,7 @@ class HubContext {
 
   // Asks all peers it is connected with how they are.
   void inquire();
+  void heed();
   void withdraw();
   // Tells them of the verdict, now; and wakes this rank's own sleeper. Any thread.
   void alarm();

@@ -70,7 +70,7 @@ TcpLane* Hub::lane_for(Link& link, const Frame& frame, bool& broken) {
 }
 
 void Hub::received_some(Link&, std::uint32_t context) {
-  if (ContextState* const known = find_context(context)) known->note();
+  if (ContextState* const known = find_context(context)) known->note_bytes();
 }
 
 bool Hub::heard(Link& link, const Frame& frame, ConstBytes payload) {

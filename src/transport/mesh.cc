@@ -56,6 +56,7 @@ class Mesh final : public Transport {
   }
 
   void inquire() override { context_.inquire(); }
+  void heed() override { context_.heed(); }
   void withdraw() override { context_.withdraw(); }
 
   void alarm() override {

@@ -65,6 +65,9 @@ class Transport : public Poller {
   // What has been sent to and received from a peer, in bytes of messages and their headers.
   virtual Traffic traffic(int peer) const = 0;
 
+  // Whoever looks at the board says so first: news of the peers end a sleep until then, and are no work of poll().
+  virtual void heed() {}
+
   // The call has failed: nothing of it reads or writes its memory any more, and no message of it ends as if it were whole.
   virtual void withdraw() {}
 

@@ -199,12 +199,16 @@ class Run {
     plan_mishap();
   }
 
+  ~Run() { internet_.meanwhile = nullptr; }  // ranks that end wait for nobody
+
   Report report() {
     while (!all_ended()) {
+      if (!finding_.empty()) complain(finding_);
       if (world_.now() > kEnd) complain("no end: " + who_is_left());
       if (turn_all()) continue;
       if (!world_.step(world_.now() + kIdleStep)) world_.run_until(world_.now() + kIdleStep);
     }
+    if (!finding_.empty()) complain(finding_);
     check_meeting();
     check_voices();
     Report report{.finding = {}, .virtual_ns = world_.now()};
@@ -282,9 +286,18 @@ class Run {
       const std::size_t which = (start + i) % ranks_.size();
       if (is_out(static_cast<int>(which)) || !ranks_[which]->is_due()) continue;
       was_due = true;
-      if (world_.random.below(4) != 0) ranks_[which]->turn();
+      if (world_.random.below(4) != 0) let_turn(*ranks_[which]);
     }
     return was_due;
+  }
+
+  // A finding is told by report(): here the turn may be within the destructor of another rank's hub.
+  void let_turn(Rank& rank) {
+    try {
+      rank.turn();
+    } catch (const std::exception& error) {
+      if (finding_.empty()) finding_ = error.what();
+    }
   }
 
   std::string who_is_left() const {
@@ -340,6 +353,7 @@ class Run {
   std::unique_ptr<SimServer> server_;  // null: there is none any more
   std::vector<std::unique_ptr<Rank>> ranks_;
   int crashed_ = -1;
+  std::string finding_;  // the first
   TimeNs paused_until_ = 0;
 };
 
