@@ -12,16 +12,10 @@
 namespace hcomm {
 namespace {
 
-// Blocks [first, last) of the input, each at the place of its number.
-void expose(ProgramBuilder& self, int first, int last) {
-  if (first < last) self.copy(self.input(first, last - first), self.exposed(self.rank(), first, first, last - first));
-}
-
 // All blocks but the own one, which nobody else reads.
 void expose_for_others(ProgramBuilder& self) {
   claim_slot(self);
-  expose(self, 0, self.rank());
-  expose(self, self.rank() + 1, self.ranks());
+  show_to_others(self, &ProgramBuilder::exposed);
   self.signal(Phase::filled);
 }
 
@@ -42,11 +36,7 @@ void allreduce(ProgramBuilder& self) {
   self.await_others(Phase::filled);
   self.combine(contributions(self), std::array{finished(self.slot(own, own, own)), finished(self.output(own))});
   self.signal(Phase::reduced);
-  for (int distance = 1; distance < self.ranks(); ++distance) {
-    const int peer = wrap(own + distance, self.ranks());
-    self.await(peer, Phase::reduced);
-    self.copy(self.slot(peer, peer, peer), self.output(peer));
-  }
+  collect(self, Phase::reduced, [&](int peer) { self.copy(self.slot(peer, peer, peer), self.output(peer)); });
   leave_epoch(self);
 }
 
@@ -60,11 +50,7 @@ void reduce(ProgramBuilder& self) {
   self.await_others(Phase::filled);
   self.combine(contributions(self), std::array{finished(is_root ? self.output(own) : self.slot(own, own, own))});
   self.signal(Phase::reduced);
-  for (int distance = 1; is_root && distance < self.ranks(); ++distance) {
-    const int peer = wrap(own + distance, self.ranks());
-    self.await(peer, Phase::reduced);
-    self.copy(self.slot(peer, peer, peer), self.output(peer));
-  }
+  if (is_root) collect(self, Phase::reduced, [&](int peer) { self.copy(self.slot(peer, peer, peer), self.output(peer)); });
   leave_epoch(self);
   if (is_root) return;
   self.epilogue();
@@ -106,11 +92,7 @@ void allgather(ProgramBuilder& self) {
   self.copy(self.input(rank), self.exposed(rank, 0, rank));
   self.signal(Phase::filled);
   self.copy(self.input(rank), self.output(rank));
-  for (int distance = 1; distance < self.ranks(); ++distance) {
-    const int peer = wrap(rank + distance, self.ranks());
-    self.await(peer, Phase::filled);
-    self.copy(self.exposed(peer, 0, peer), self.output(peer));
-  }
+  collect(self, Phase::filled, [&](int peer) { self.copy(self.exposed(peer, 0, peer), self.output(peer)); });
   self.signal(Phase::finished);
   self.epilogue();
   self.await_others(Phase::finished);
@@ -122,11 +104,7 @@ void gather(ProgramBuilder& self) {
   const int rank = self.rank();
   if (rank == self.root()) {
     self.copy(self.input(rank), self.output(rank));
-    for (int distance = 1; distance < self.ranks(); ++distance) {
-      const int peer = wrap(rank + distance, self.ranks());
-      self.await(peer, Phase::filled);
-      self.copy(self.exposed(peer, 0, peer), self.output(peer));
-    }
+    collect(self, Phase::filled, [&](int peer) { self.copy(self.exposed(peer, 0, peer), self.output(peer)); });
     self.signal(Phase::finished);
     return;
   }
@@ -154,28 +132,16 @@ void scatter(ProgramBuilder& self) {
   }
 }
 
-// The blocks for ranks [first, last), each at the place of that rank.
-void expose_to(ProgramBuilder& self, int first, int last) {
-  if (first == last) return;
-  const int block = block_between(self, self.rank(), first);
-  self.copy(self.input(block, last - first), self.exposed(self.rank(), first, block, last - first));
-}
-
 // In place a rank overwrites what it shows, so then it shows a copy (shows_input_in_place).
 void alltoall(ProgramBuilder& self) {
   if (written_alone(self)) return;
   const int rank = self.rank();
-  claim_slot(self);
-  expose_to(self, 0, rank);
-  expose_to(self, rank + 1, self.ranks());
-  self.signal(Phase::filled);
+  expose_for_others(self);
   self.copy(self.input(block_between(self, rank, rank)), self.output(block_between(self, rank, rank)));
-  for (int distance = 1; distance < self.ranks(); ++distance) {
-    const int peer = wrap(rank + distance, self.ranks());
+  collect(self, Phase::filled, [&](int peer) {
     const int block = block_between(self, peer, rank);
-    self.await(peer, Phase::filled);
     self.copy(self.exposed(peer, rank, block), self.output(block));
-  }
+  });
   self.signal(Phase::finished);
   self.epilogue();
   self.await_others(Phase::finished);

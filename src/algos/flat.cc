@@ -21,15 +21,10 @@ std::vector<Slice> contributions(const ProgramBuilder& self, int block) {
   return sources;
 }
 
-// Blocks [first, last) of the input to the same places of the own slot.
-void fill_slot(ProgramBuilder& self, int first, int last) {
-  if (first < last) self.copy(self.input(first, last - first), self.slot(self.rank(), first, first, last - first));
-}
-
 void allreduce(ProgramBuilder& self) {
   if (written_alone(self)) return;
   claim_slot(self);
-  fill_slot(self, 0, 1);
+  self.copy(self.input(0), self.slot(self.rank(), 0, 0));
   self.signal(Phase::filled);
   self.await_others(Phase::filled);
   self.combine(contributions(self, 0), std::array{finished(self.output(0))});
@@ -45,7 +40,7 @@ void reduce(ProgramBuilder& self) {
     self.signal(Phase::finished);
   } else {
     claim_slot(self);
-    fill_slot(self, 0, 1);
+    self.copy(self.input(0), self.slot(self.rank(), 0, 0));
     self.signal(Phase::filled);
     leave_epoch(self);
   }
@@ -71,8 +66,7 @@ void broadcast(ProgramBuilder& self) {
 void reduce_scatter(ProgramBuilder& self) {
   if (written_alone(self)) return;
   claim_slot(self);
-  fill_slot(self, 0, self.rank());
-  fill_slot(self, self.rank() + 1, self.ranks());
+  show_to_others(self, &ProgramBuilder::slot);
   self.signal(Phase::filled);
   self.await_others(Phase::filled);
   self.combine(contributions(self, self.rank()), std::array{finished(self.output(self.rank()))});
@@ -86,11 +80,7 @@ void allgather(ProgramBuilder& self) {
   self.copy(self.input(rank), self.slot(rank, 0, rank));
   self.signal(Phase::filled);
   self.copy(self.input(rank), self.output(rank));
-  for (int distance = 1; distance < self.ranks(); ++distance) {
-    const int peer = wrap(rank + distance, self.ranks());
-    self.await(peer, Phase::filled);
-    self.copy(self.slot(peer, 0, peer), self.output(peer));
-  }
+  collect(self, Phase::filled, [&](int peer) { self.copy(self.slot(peer, 0, peer), self.output(peer)); });
   leave_epoch(self);
 }
 
@@ -100,11 +90,7 @@ void gather(ProgramBuilder& self) {
   const int rank = self.rank();
   if (rank == self.root()) {
     self.copy(self.input(rank), self.output(rank));
-    for (int distance = 1; distance < self.ranks(); ++distance) {
-      const int peer = wrap(rank + distance, self.ranks());
-      self.await(peer, Phase::filled);
-      self.copy(self.slot(peer, 0, peer), self.output(peer));
-    }
+    collect(self, Phase::filled, [&](int peer) { self.copy(self.slot(peer, 0, peer), self.output(peer)); });
     self.signal(Phase::finished);
   } else {
     claim_slot(self);
@@ -119,8 +105,7 @@ void scatter(ProgramBuilder& self) {
   const int rank = self.rank();
   if (rank == self.root()) {
     claim_slot(self);
-    fill_slot(self, 0, rank);
-    fill_slot(self, rank + 1, self.ranks());
+    show_to_others(self, &ProgramBuilder::slot);
     self.signal(Phase::filled);
     self.copy(self.input(rank), self.output(rank));
     leave_epoch(self);
@@ -131,27 +116,17 @@ void scatter(ProgramBuilder& self) {
   }
 }
 
-// The blocks for ranks [first, last), each at the place of that rank.
-void fill_slot_for(ProgramBuilder& self, int first, int last) {
-  if (first == last) return;
-  const int block = block_between(self, self.rank(), first);
-  self.copy(self.input(block, last - first), self.slot(self.rank(), first, block, last - first));
-}
-
 void alltoall(ProgramBuilder& self) {
   if (written_alone(self)) return;
   const int rank = self.rank();
   claim_slot(self);
-  fill_slot_for(self, 0, rank);
-  fill_slot_for(self, rank + 1, self.ranks());
+  show_to_others(self, &ProgramBuilder::slot);
   self.signal(Phase::filled);
   self.copy(self.input(block_between(self, rank, rank)), self.output(block_between(self, rank, rank)));
-  for (int distance = 1; distance < self.ranks(); ++distance) {
-    const int peer = wrap(rank + distance, self.ranks());
+  collect(self, Phase::filled, [&](int peer) {
     const int block = block_between(self, peer, rank);
-    self.await(peer, Phase::filled);
     self.copy(self.slot(peer, rank, block), self.output(block));
-  }
+  });
   leave_epoch(self);
 }
 

@@ -51,6 +51,29 @@ inline Shape block_for_each_in_slot(const Problem& problem) {
   return {.blocks = strided_blocks(problem.collective, problem.ranks), .slot_units = problem.ranks > 1 ? problem.ranks : 0};
 }
 
+// The blocks of the input that are for others, each to the place of its rank in what is shown of this one: a slot, or exposed.
+using Shown = Slice (ProgramBuilder::*)(int owner, int place, int first, int count) const;
+inline void show_to_others(ProgramBuilder& self, Shown shown) {
+  const bool of_pairs = self.problem().collective == Collective::alltoall;
+  const auto show = [&](int first, int last) {
+    if (first == last) return;
+    const int block = of_pairs ? block_between(self, self.rank(), first) : first;
+    self.copy(self.input(block, last - first), (self.*shown)(self.rank(), first, block, last - first));
+  };
+  show(0, self.rank());
+  show(self.rank() + 1, self.ranks());
+}
+
+// From every other rank, starting at the right neighbour: once it has come to that phase, `copy` takes what it shows.
+template <class Copy>  // Copy: (peer)
+void collect(ProgramBuilder& self, Phase phase, Copy&& copy) {
+  for (int distance = 1; distance < self.ranks(); ++distance) {
+    const int peer = wrap(self.rank() + distance, self.ranks());
+    self.await(peer, phase);
+    copy(peer);
+  }
+}
+
 // Before a rank writes its own slot, all readers of the slot's last use are done with it.
 inline void claim_slot(ProgramBuilder& self) { self.await_others(Phase::finished, self.problem().slots); }
 

@@ -250,7 +250,7 @@ TEST_CASE("an initiator that only claims to know the secret is named on both sid
 }
 
 TEST_CASE("a refusal of whom has proved itself arrives as it was meant") {
-  for (const Refusal why : {Refusal::wrong_job, Refusal::duplicate, Refusal::full}) {
+  for (const Refusal why : {Refusal::wrong_job, Refusal::duplicate, Refusal::full, Refusal::gone}) {
     Pair pair;
     tell(pair.acceptor, said_by(pair.initiator));
     tell(pair.initiator, said_by(pair.acceptor));
@@ -335,12 +335,12 @@ TEST_CASE("claims that cannot be are malformed") {
 
 TEST_CASE("each refusal says what is wrong and most of them what to do") {
   std::vector<std::string_view> texts;
-  for (int number = 1; number <= 6; ++number) texts.push_back(text(static_cast<Refusal>(number)));
+  for (int number = 1; number <= 7; ++number) texts.push_back(text(static_cast<Refusal>(number)));
   for (const std::string_view one : texts) {
     CHECK(std::ranges::count(texts, one) == 1);
     CHECK(one != "unknown refusal");
   }
-  CHECK(text(static_cast<Refusal>(7)) == "unknown refusal");
+  CHECK(text(static_cast<Refusal>(8)) == "unknown refusal");
 }
 
 }  // namespace hcomm

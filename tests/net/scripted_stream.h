@@ -29,14 +29,15 @@ class ScriptedStream final : public Stream {
   }
 
   IoResult write(std::span<const ConstBytes> parts) override {
-    if (write_piece == 0) return {Io::later, 0};
+    if (write_piece == 0 || room == 0) return {Io::later, 0};
     std::size_t moved = 0;
     for (const ConstBytes& part : parts) {
-      const ConstBytes here = part.first(std::min(write_piece - moved, part.size()));
+      const ConstBytes here = part.first(std::min({write_piece - moved, room - moved, part.size()}));
       heard.insert(heard.end(), here.begin(), here.end());
       moved += here.size();
     }
     HCOMM_ASSERT(moved > 0);  // parts are never all empty
+    if (room != SIZE_MAX) room -= moved;
     return {Io::moved, moved};
   }
 
@@ -51,6 +52,7 @@ class ScriptedStream final : public Stream {
   std::vector<std::byte> heard;
   std::size_t read_piece = SIZE_MAX;   // the most of one read
   std::size_t write_piece = SIZE_MAX;  // of one write; 0: the other end takes nothing
+  std::size_t room = SIZE_MAX;         // for all writes together; it takes no more
   bool pauses = false;                 // after each read there is one that brings nothing
   bool ends = false;                   // when all is said
 

@@ -183,6 +183,23 @@ TEST_CASE("a verdict reaches a rank over others, though nobody has spoken with i
   }
 }
 
+// Or a rank that waits would never be out of time.
+TEST_CASE("the answer to a question is no work") {
+  const Successors ranks;
+  const auto zero = ranks.here(0);
+  const auto one = ranks.there(0);
+  exchange(*zero, *one);
+  one->board().set_beat(1, 77);
+  zero->poll();
+  int work = 0;
+  zero->inquire();
+  turn_both(*one, *one, [&] {
+    work += zero->poll();
+    return zero->board().beat(1) == 77;
+  });
+  CHECK(work == 0);
+}
+
 TEST_CASE("who was taken for gone and comes again at the same place is there in a new communicator, and dead in the old one") {
   Successors ranks;
   const auto old = ranks.here(0);

@@ -1,4 +1,5 @@
-// A link whose other end asks and does not read. What a link does with anything else that it hears: tests/fuzz/frames_fuzz.cc.
+// A link whose other end asks and does not read; and one whose call fails in the middle of a message. What a link does with
+// anything else that it hears: tests/fuzz/frames_fuzz.cc.
 #include "transport/link.h"
 
 #include <catch2/catch.hpp>
@@ -33,7 +34,51 @@ struct Answerer final : LinkOwner {
   std::array<std::byte, 1024> buffer{};
 };
 
+struct Caller final : ChannelOwner {
+  void finish(Completion& completion, Status status) override {
+    completion.status = std::move(status);
+    completion.finished = true;
+  }
+};
+
 }  // namespace
+
+TEST_CASE("what is left of a frame is sent as it was when its call failed") {
+  auto stream = std::make_unique<testing::ScriptedStream>();
+  testing::ScriptedStream& peer = *stream;
+  Answerer owner;
+  Caller caller;
+  Link link(owner, 1, std::move(stream), Link::End::dialled);
+  REQUIRE(link.flush());
+  const std::size_t greeting = peer.heard.size();
+  std::vector<std::byte> message(8000);
+  for (std::size_t i = 0; i < message.size(); ++i) message[i] = static_cast<std::byte>(i * 31 % 251 + 1);
+  const std::vector<std::byte> as_it_was = message;
+
+  for (const std::size_t room : {std::size_t{1}, kFrameHeaderBytes, kFrameHeaderBytes + kMessageHeaderBytes, std::size_t{1000}}) {
+    INFO("the frame is interrupted after " << room << " bytes");
+    TcpLane lane(caller, 1);
+    Completion completion;
+    const ConstBytes part(message);
+    lane.post_send({&part, 1}, 7, completion);
+    peer.heard.resize(greeting);
+    peer.room = room;
+    link.enqueue(0, Lane::collective, lane);
+    REQUIRE(link.flush());
+    REQUIRE(peer.heard.size() == greeting + room);
+
+    link.keep_rest(lane);
+    lane.fail(hcommAborted, "the call has failed");
+    CHECK(completion.status.code() == hcommAborted);
+    std::ranges::fill(message, std::byte{});
+    link.forget(lane);
+    peer.room = SIZE_MAX;
+    REQUIRE(link.flush());
+    CHECK(peer.heard.size() == greeting + kFrameHeaderBytes + kMessageHeaderBytes + as_it_was.size());
+    CHECK(std::ranges::equal(std::span(peer.heard).last(as_it_was.size()), as_it_was));
+    message = as_it_was;
+  }
+}
 
 TEST_CASE("whoever asks and does not read is answered no more, until it reads") {
   auto stream = std::make_unique<testing::ScriptedStream>();
