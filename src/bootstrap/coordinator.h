@@ -5,7 +5,7 @@
 //   Bounds:   a connection that says nothing is closed after hello_timeout_ns, or a minute where it has shown that it holds the
 //             secret; at most 256 such at a time; all messages have one size.
 //   Refusals: a rank that contradicts the others (how many ranks, which settings) ends its round for all, with the same
-//             text on all. A rank that is one too many, or a stray, is refused alone.
+//             text on all, when all have come or two seconds later. A rank that is one too many, or a stray, is refused alone.
 #pragma once
 
 #include <functional>

@@ -96,6 +96,19 @@ Admission Round::admit(const Hello& hello, const Origin& origin) {
   return {};
 }
 
+Status Round::condemned() const {
+  HCOMM_ASSERT(is_condemned());
+  return Status::failure(code_, why_);
+}
+
+void Round::condemn(hcommResult_t code, std::string_view why, int rank, int connection) {
+  if (!is_condemned()) {
+    code_ = code;
+    why_ = why;
+  }
+  dissenters_.push_back({rank, connection});
+}
+
 const Round::Arrival& Round::arrival(int rank) const {
   const std::optional<Arrival>& place = arrivals_[static_cast<std::size_t>(rank)];
   HCOMM_ASSERT(place.has_value());
@@ -177,10 +190,13 @@ std::vector<Seat> Round::seats() const {
 }
 
 std::vector<int> Round::connections() const {
-  std::vector<int> connections;
-  for (auto arrival = arrivals_.rbegin(); arrival != arrivals_.rend(); ++arrival) {
-    if (arrival->has_value()) connections.push_back((*arrival)->connection);
+  std::vector<Dissenter> all = dissenters_;
+  for (int rank = ranks() - 1; rank >= 0; --rank) {
+    if (const auto& place = arrivals_[static_cast<std::size_t>(rank)]; place.has_value()) all.push_back({rank, place->connection});
   }
+  std::ranges::stable_partition(all, [](const Dissenter& one) { return one.rank != 0; });
+  std::vector<int> connections;
+  for (const Dissenter& one : all) connections.push_back(one.connection);
   return connections;
 }
 

@@ -41,6 +41,13 @@ class Round {
   int ranks() const { return static_cast<int>(arrivals_.size()); }
   bool complete() const { return arrived_ == ranks(); }
 
+  // The round will end badly, because this rank contradicts the others. It and they are kept until all have come, so that all
+  // are told: the serving process may end as soon as it has been. The first reason stays.
+  void condemn(hcommResult_t code, std::string_view why, int rank, int connection);
+  bool is_condemned() const { return code_ != hcommSuccess; }
+  Status condemned() const;  // why
+  bool all_have_come() const { return arrived_ + static_cast<int>(dissenters_.size()) >= ranks(); }
+
   Admission admit(const Hello& hello, const Origin& origin);
 
   // Of a complete round: some ranks came over the network, so it goes on until all have settled.
@@ -59,10 +66,14 @@ class Round {
 
   std::vector<Member> members() const;     // of a complete round
   std::vector<Seat> seats() const;         // of a complete round
-  // Of all that arrived, rank 0's last: it may be the serving process itself, which may end as soon as it has its answer.
+  // Of all that arrived or contradicted, rank 0's last: it may be the serving process itself, which may end as soon as it has its answer.
   std::vector<int> connections() const;
 
  private:
+  struct Dissenter {
+    int rank;
+    int connection;
+  };
   Admission check_agreement(const Hello& hello) const;
   const Arrival& arrival(int rank) const;
   std::string arrived_text() const;
@@ -71,6 +82,9 @@ class Round {
   std::vector<std::optional<Arrival>> arrivals_;  // [rank]
   int arrived_ = 0;
   int settled_ = 0;
+  hcommResult_t code_ = hcommSuccess;  // why it is condemned
+  std::string why_;
+  std::vector<Dissenter> dissenters_;
 };
 
 // The first knob in which two texts of "NAME=value;NAME=value" differ, as "HCOMM_ALGO is 'ring' on rank 0 and 'flat' on rank

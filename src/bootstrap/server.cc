@@ -12,6 +12,7 @@ namespace hcomm {
 namespace {
 
 constexpr TimeNs kLeaveWithin = 2 * kSecond;
+constexpr TimeNs kHearOthersFor = 2 * kSecond;  // after ranks have contradicted each other
 constexpr TimeNs kWelcomeWithin = 10 * kSecond;
 constexpr TimeNs kProvedHelloWithin = 60 * kSecond;  // it holds the secret; its program may stand still for a while
 constexpr TimeNs kRetryEvery = 5 * kMillisecond;
@@ -79,6 +80,7 @@ void Server::hear(int name, ConstBytes message, TimeNs now) {
   switch (connections_.at(name).stage) {
     case Stage::greeting:  return hear_greeting(name, message, now);
     case Stage::waiting:
+    case Stage::dissenting:
     case Stage::settling:  return hear_ask(name, message, now);
     case Stage::welcoming: return;  // a question that crossed the answer
     case Stage::leaving:   return;
@@ -121,17 +123,27 @@ void Server::hear_hello(int name, const Hello& hello, TimeNs now) {
   }
   const Admission admission =
       round.value()->admit(hello, {.connection = name, .remote = visitor.remote, .visible_pid = visitor.visible_pid});
-  if (!admission.status.ok()) {
-    refuse(connection, admission.status, now);
-    if (admission.ends_the_round) end_round(hello.round, admission.status, now);
-    return;
-  }
+  if (admission.ends_the_round) return dissent(name, hello, admission.status, now);
+  if (!admission.status.ok()) return refuse(connection, admission.status, now);
   --greeting_;
   connection.stage = Stage::waiting;
   connection.deadline = kNever;
   connection.round = hello.round;
   connection.rank = hello.rank;
-  if (round.value()->complete()) return complete_round(hello.round, now);
+  if (round.value()->all_have_come()) return complete_round(hello.round, now);
+  if (options_.many_rounds) connection.visitor.line->send(to_bytes(Answer{}));
+}
+
+void Server::dissent(int name, const Hello& hello, const Status& why, TimeNs now) {
+  Connection& connection = connections_.at(name);
+  Round& round = *ledger_.open_round(hello.round);
+  round.condemn(why.code(), headline(why), hello.rank, name);
+  --greeting_;
+  connection.stage = Stage::dissenting;
+  connection.deadline = now + kHearOthersFor;
+  connection.round = hello.round;
+  connection.rank = hello.rank;
+  if (round.all_have_come()) return end_round(hello.round, why, now);
   if (options_.many_rounds) connection.visitor.line->send(to_bytes(Answer{}));
 }
 
@@ -149,7 +161,9 @@ void Server::hear_ask(int name, ConstBytes message, TimeNs now) {
       return;
     }
     case AskKind::give_up: return end_round(number, round.timed_out(ask.timeout_ns), now);
-    case AskKind::failed:  return end_round(number, round.failed(connection.rank, ask.code, ask.text), now);
+    case AskKind::failed:
+      if (connection.stage != Stage::settling) return lose(name, now);
+      return end_round(number, round.failed(connection.rank, ask.code, ask.text), now);
     case AskKind::settled: return connection.stage == Stage::settling ? settle(number, connection.rank, now) : lose(name, now);
   }
 }
@@ -162,9 +176,10 @@ void Server::lose(int name, TimeNs now) {
     --greeting_;
     stray("that does not speak as a rank does", now);
   }
-  if (stage == Stage::waiting || stage == Stage::settling) {
+  if (stage == Stage::waiting || stage == Stage::settling || stage == Stage::dissenting) {
     const std::uint64_t number = found->second.round;
-    return end_round(number, ledger_.open_round(number)->left(found->second.rank), now);  // closes it later, as all of the round
+    const Round& round = *ledger_.open_round(number);
+    return end_round(number, round.is_condemned() ? Status() : round.left(found->second.rank), now);  // closes it later, as all
   }
   connections_.erase(found);
 }
@@ -177,8 +192,11 @@ void Server::refuse(Connection& connection, const Status& why, TimeNs now, Answe
   connection.deadline = now + kLeaveWithin;
 }
 
-void Server::end_round(std::uint64_t number, const Status& why, TimeNs now) {
-  const std::vector<int> names = ledger_.open_round(number)->connections();
+// A round that is condemned ends for that reason, whatever happened since.
+void Server::end_round(std::uint64_t number, const Status& reason, TimeNs now) {
+  const Round& round = *ledger_.open_round(number);
+  const Status why = round.is_condemned() ? round.condemned() : decided_elsewhere(reason);
+  const std::vector<int> names = round.connections();
   ledger_.end(number, why.code(), headline(why));
   for (const int name : names) refuse(connections_.at(name), decided_elsewhere(why), now);
   if (!options_.many_rounds) ended_at_ = now;
@@ -193,6 +211,7 @@ Status Server::prepare_segment(int ranks) {
 }
 
 void Server::complete_round(std::uint64_t number, TimeNs now) {
+  if (ledger_.open_round(number)->is_condemned()) return end_round(number, {}, now);
   if (ledger_.open_round(number)->goes_on()) return send_routes(number, now);
   share_segment(number, now);
 }
@@ -272,7 +291,8 @@ void Server::expire(TimeNs now) {
       --greeting_;
       stray("that says nothing", now);
     }
-    connections_.erase(current);  // never one that waits: it has no deadline
+    if (connection.stage == Stage::dissenting) end_round(connection.round, {}, now);  // it leaves, with the others
+    else connections_.erase(current);  // never one that waits: it has no deadline
   }
 }
 

@@ -48,6 +48,7 @@ class Server {
   enum class Stage : std::uint8_t {
     greeting,   // connected; no hello yet
     waiting,    // arrived in an open round
+    dissenting, // contradicts the others of an open round, which will end badly
     welcoming,  // the round is complete; the answer did not fit the socket yet
     settling,   // of several hosts: has its route
     leaving,    // answered; kept until the other end has read it and closed
@@ -66,6 +67,7 @@ class Server {
   void hear_greeting(int name, ConstBytes message, TimeNs now);
   void hear_hello(int name, const Hello& hello, TimeNs now);
   void hear_ask(int name, ConstBytes message, TimeNs now);
+  void dissent(int name, const Hello& hello, const Status& why, TimeNs now);
   void lose(int name, TimeNs now);
   void refuse(Connection& connection, const Status& why, TimeNs now, AnswerKind kind = AnswerKind::refusal);
   void end_round(std::uint64_t number, const Status& why, TimeNs now);

@@ -55,6 +55,19 @@ TEST_CASE("sizes that differ end the round and are both named") {
   CHECK_THAT(trail(refused.status), Contains("rank 3") && Contains("says 4") && Contains("others 3"));
 }
 
+TEST_CASE("who contradicts is kept with those that have come, and rank 0 answered last") {
+  Round round(4);
+  for (const int rank : {3, 1}) REQUIRE(round.admit(hello_of(rank, 4), {.connection = 10 + rank}).status.ok());
+  CHECK_FALSE(round.is_condemned());
+  round.condemn(hcommMismatch, "the first reason", 0, 20);
+  CHECK_FALSE(round.all_have_come());
+  round.condemn(hcommMismatch, "another", 2, 22);
+  CHECK(round.all_have_come());
+  CHECK_FALSE(round.complete());
+  CHECK_THAT(trail(round.condemned()), Contains("the first reason"));
+  CHECK(round.connections() == std::vector{22, 13, 11, 20});
+}
+
 TEST_CASE("settings that differ end the round and are named with both values and ranks") {
   Round round(2);
   REQUIRE(round.admit(hello_of(0, 2, "HCOMM_ALGO=ring;HCOMM_SLOTS=2"), {.connection = 0}).status.ok());
