@@ -40,6 +40,8 @@ Attendant::Attendant(Network& network, KernelNetwork* sockets, const JobId& id, 
       table_ranks_(table_ranks), start_(network.clock().now()), deadline_(add_saturated(start_, options.timeout_ns)),
       ask_at_(add_saturated(start_, options.progress_every_ns)), stage_began_(start_) {
   self_.addresses = options.addresses;
+  self_.cores = options.cores;
+  self_.store = options.store;
 }
 
 void Attendant::end(Status why) {

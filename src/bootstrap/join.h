@@ -26,7 +26,9 @@ struct JoinOptions {
   std::string agreement;    // agreement_text() of this rank's knobs
   HostId host{};            // of whoever this rank shares memory with
   bool host_is_told = false;  // by the user, and not found out: then only ranks that are told the same are of one host
-  std::vector<Address> addresses;  // for Facts
+  std::vector<Address> addresses;  // these three for Facts
+  CoreUse cores;
+  std::uint8_t store = 0;
   // Several hosts: where this rank may listen while it hands the table of members on; empty: hands nothing on.
   std::vector<Address> listen_at;
   PortRange ports;  // where an address has port 0

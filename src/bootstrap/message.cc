@@ -12,7 +12,9 @@ constexpr std::uint64_t kMagic = 0x74656d6d6f636821;  // any number that a stray
 constexpr std::uint32_t kHelloKind = 1;
 constexpr std::uint32_t kTableKind = 11;
 constexpr std::size_t kTableHeaderBytes = 24;
-constexpr std::size_t kFactsBytes = 16 + sizeof(HostId) + 1 + kMaxMemberAddresses * kWireAddressBytes;
+constexpr std::size_t kCoreUseBytes = sizeof(HostId) + 4 + 8 * CoreUse::kMaskWords;
+constexpr std::size_t kFactsBytes =
+    16 + sizeof(HostId) + 1 + kMaxMemberAddresses * kWireAddressBytes + kCoreUseBytes + 1;
 constexpr std::size_t kMemberBytes = kFactsBytes + 4;
 
 Status malformed(std::string_view what) {
@@ -42,6 +44,16 @@ void write_facts(Writer& writer, const Facts& facts) {
   writer.number(facts.pid_namespace);
   writer.raw(facts.host);
   writer.addresses(facts.addresses, kMaxMemberAddresses);
+  writer.raw(facts.cores.machine);
+  writer.number(facts.cores.quota);
+  for (const std::uint64_t word : facts.cores.mask) writer.number(word);
+  writer.number(facts.store);
+}
+
+HostId read_host(Reader& reader) {
+  HostId host{};
+  std::ranges::copy(reader.raw(host.size()), host.begin());
+  return host;
 }
 
 Result<Facts> read_facts(Reader& reader) {
@@ -49,9 +61,12 @@ Result<Facts> read_facts(Reader& reader) {
   facts.pid = reader.number<std::int32_t>();
   facts.uid = reader.number<std::uint32_t>();
   facts.pid_namespace = reader.number<std::uint64_t>();
-  const ConstBytes host = reader.raw(facts.host.size());
-  std::copy(host.begin(), host.end(), facts.host.begin());
+  facts.host = read_host(reader);
   facts.addresses = reader.addresses(kMaxMemberAddresses);
+  facts.cores.machine = read_host(reader);
+  facts.cores.quota = reader.number<std::uint32_t>();
+  for (std::uint64_t& word : facts.cores.mask) word = reader.number<std::uint64_t>();
+  facts.store = reader.number<std::uint8_t>();
   if (!reader.good()) return malformed("the facts of a rank");
   if (facts.pid <= 0) return malformed("pid " + std::to_string(facts.pid));
   return facts;

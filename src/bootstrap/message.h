@@ -33,7 +33,7 @@
 
 namespace hcomm {
 
-inline constexpr std::uint32_t kProtocolVersion = 2;
+inline constexpr std::uint32_t kProtocolVersion = 3;
 inline constexpr int kMaxMeetingRanks = 4096;
 inline constexpr std::size_t kMaxAgreementBytes = 2048;
 inline constexpr std::size_t kMaxAnswerText = 2048;

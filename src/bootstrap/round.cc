@@ -192,7 +192,8 @@ std::vector<Seat> Round::seats() const {
 std::vector<int> Round::connections() const {
   std::vector<Dissenter> all = dissenters_;
   for (int rank = ranks() - 1; rank >= 0; --rank) {
-    if (const auto& place = arrivals_[static_cast<std::size_t>(rank)]; place.has_value()) all.push_back({rank, place->connection});
+    const std::optional<Arrival>& place = arrivals_[static_cast<std::size_t>(rank)];
+    if (place.has_value()) all.push_back({rank, place->connection});
   }
   std::ranges::stable_partition(all, [](const Dissenter& one) { return one.rank != 0; });
   std::vector<int> connections;

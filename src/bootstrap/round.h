@@ -66,7 +66,8 @@ class Round {
 
   std::vector<Member> members() const;     // of a complete round
   std::vector<Seat> seats() const;         // of a complete round
-  // Of all that arrived or contradicted, rank 0's last: it may be the serving process itself, which may end as soon as it has its answer.
+  // Of all that arrived or contradict, rank 0's last: it may be the serving process itself, which may end as soon as it has its
+  // answer.
   std::vector<int> connections() const;
 
  private:

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "base/process.h"
+#include "comm/stores.h"
 #include "comm/verdict_text.h"
 
 namespace hcomm {
@@ -28,13 +29,22 @@ Communicator::Communicator(Membership membership)
       can_map_peers_(membership.can_map_peers),
       is_checked_(settings_.check == Check::signature),
       transport_(std::move(membership.transport)),
-      cache_(facts(std::move(membership.layout)), settings_),
-      engine_({.rank = rank_, .ranks = ranks_, .transport = transport_.get(), .peer_windows = &peer_windows_}) {}
+      cache_(facts(membership), settings_),
+      engine_({.rank = rank_, .ranks = ranks_, .transport = transport_.get(), .peer_windows = &peer_windows_}) {
+  if (!has_to_agree()) calls_ = 1;  // the user's calls have the same numbers with an agreement and without
+  engine_.set_shared_store(membership.store);
+  set_shared_store(membership.store);
+}
 
 Communicator::~Communicator() = default;
 
-SharedFacts Communicator::facts(RankLayout layout) const {
-  SharedFacts facts{.rank = rank_, .ranks = ranks_, .layout = std::move(layout)};
+SharedFacts Communicator::facts(Membership& membership) {
+  SharedFacts facts{.rank = rank_, .ranks = ranks_, .layout = std::move(membership.layout)};
+  if (!membership.cores.empty()) {
+    const CoreCount cores = count_cores(membership.cores, rank_);
+    facts.cores = cores.all;
+    idle_policy_ = IdlePolicy::for_load(cores.neighbours_here, cores.here);
+  }
   Window* const window = transport_ != nullptr ? transport_->window() : nullptr;
   if (window != nullptr) {
     facts.has_window = true;

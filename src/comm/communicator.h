@@ -23,6 +23,7 @@
 #include "comm/arguments.h"
 #include "comm/call_cache.h"
 #include "comm/call_info.h"
+#include "comm/core_use.h"
 #include "comm/drivers.h"
 #include "comm/init_times.h"
 #include "engine/engine.h"
@@ -40,6 +41,8 @@ struct Membership {
   std::string_view transport_name = "self";  // static
   bool can_map_peers = false;              // this rank can map its peers' windows
   RankLayout layout = {};                  // which ranks are on one host
+  std::vector<CoreUse> cores = {};         // [rank]; empty: nothing is known, and each rank counts as alone on one core
+  Store store = Store::regular;            // how best to write what another process reads; the same on all ranks
   const Clock* clock = nullptr;            // borrowed; null: CLOCK_MONOTONIC
 };
 
@@ -55,7 +58,7 @@ class Communicator {
   int ranks() const { return ranks_; }
   const Settings& settings() const { return settings_; }
 
-  // Learns from all ranks what all must decide alike, and thereby that all are there. Collective; before any other call.
+  // Finds out with all ranks what all must decide alike. Collective; before any other call. Without a window it is nothing.
   // In two parts, so that one thread can make several ranks: begin on each, wait_for() all, finish on each.
   Status begin_agreement();
   Status finish_agreement();
@@ -98,7 +101,8 @@ class Communicator {
   void forget_queue();
   CallTrace trace(hcommResult_t result) const;
   void end(hcommResult_t result);
-  SharedFacts facts(RankLayout layout) const;  // as known before the agreement
+  SharedFacts facts(Membership& membership);
+  bool has_to_agree() const;
 
   bool busy() const {
     return engine_.running() || !engine_.failure().ok() || stranger_ >= 0 || next_queued_ < queued_.size();
@@ -152,7 +156,7 @@ class Communicator {
   std::size_t next_queued_ = 0;
   CollectiveCall current_;
   std::uint64_t sequence_ = 0;  // of the current or next operation
-  std::uint64_t calls_ = 0;     // that were begun before it, the agreement included
+  std::uint64_t calls_ = 0;     // that were begun before it, the agreement included, also where there was none
   std::uint64_t before_ = 0;    // the digest of the call before the current one
   std::uint64_t digest_ = 0;    // of the current or latest call
   bool guarded_ = false;        // whatever the current call takes from a peer comes with the digest of the peer's call
@@ -172,7 +176,8 @@ class Communicator {
   std::vector<Watch> watches_;  // [rank]
   CallInfo last_call_;
   Tracer* tracer_ = nullptr;
-  std::vector<std::int64_t> agreement_;  // what is exchanged when the communicator is made
+  bool agreeing_ = false;            // the communicator is being made
+  std::int64_t all_can_map_ = 0;
   Engine engine_;                        // last: it borrows from the members above
 
   // Any thread.

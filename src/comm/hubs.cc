@@ -66,7 +66,8 @@ Result<OpenHub> open_hub(const JobId& job, int rank, int ranks, const Settings& 
                                               .ranks = ranks,
                                               .network = std::move(network).value(),
                                               .bell = std::move(bell).value(),
-                                              .in_child = [&kernel] { kernel.close_all_in_child(); }});
+                                              .in_child = [&kernel] { kernel.close_all_in_child(); },
+                                              .unreachable_after = settings.connect_timeout_ns});
   Result<std::vector<Address>> places = places_to_listen(settings, kMaxMemberAddresses);
   if (!places.ok()) return std::move(places).status();
   for (const Address& place : places.value()) {

@@ -13,10 +13,12 @@
 #include "bootstrap/join.h"
 #include "bootstrap/launch.h"
 #include "comm/coordinators.h"
+#include "comm/core_use.h"
 #include "comm/drivers.h"
 #include "comm/meet.h"
 #include "comm/open.h"
 #include "comm/reach.h"
+#include "comm/stores.h"
 #include "transport/peer_windows.h"
 #include "transport/segment.h"
 
@@ -68,6 +70,21 @@ std::vector<int> pids_of(const Meeting& meeting) {
   return pids;
 }
 
+std::vector<CoreUse> core_uses_of(const Meeting& meeting) {
+  std::vector<CoreUse> uses;
+  for (const Member& member : meeting.members) uses.push_back(member.facts.cores);
+  return uses;
+}
+
+// As rank 0 says; another version of it may know ways that this one does not.
+Store store_of(const Meeting& meeting) {
+  const int said = meeting.members.front().facts.store;
+  for (const Store store : {Store::non_temporal, Store::rep_movsb}) {
+    if (said == static_cast<int>(store)) return store;
+  }
+  return Store::regular;
+}
+
 bool can_map(const Meeting& meeting) {
   std::vector<PeerProcess> peers;
   for (const Member& member : meeting.members) peers.push_back({member.facts.pid, member.facts.pid_namespace});
@@ -117,7 +134,9 @@ Result<std::unique_ptr<Communicator>> join_job(Appointment appointment, const Kn
                                                         .transport = std::move(opened).value(),
                                                         .transport_name = ways.transport_name(),
                                                         .can_map_peers = can_map(met),
-                                                        .layout = ways.layout});
+                                                        .layout = ways.layout,
+                                                        .cores = core_uses_of(met),
+                                                        .store = store_of(met)});
   const TimeNs open = clock.now();
   Result<std::unique_ptr<Communicator>> agreed_on = agreed(std::move(made));
   if (!agreed_on.ok()) return agreed_on;
@@ -163,6 +182,7 @@ Result<std::vector<std::unique_ptr<Communicator>>> init_all(int ranks, const Set
   if (!opened.ok()) return std::move(opened).status();
   const PeerProcess self{static_cast<int>(getpid()), own_pid_namespace()};
   const bool can_map = can_map_peers({&self, 1});
+  const std::vector<CoreUse> cores(static_cast<std::size_t>(ranks), own_core_use());
   std::vector<Communicator*> all;
   for (int rank = 0; rank < ranks; ++rank) {
     Membership membership{.rank = rank,
@@ -171,7 +191,9 @@ Result<std::vector<std::unique_ptr<Communicator>>> init_all(int ranks, const Set
                           .transport = std::move(opened.value()[static_cast<std::size_t>(rank)]),
                           .transport_name = ways.are_memory_alone() ? transport.value() : ways.transport_name(),
                           .can_map_peers = can_map,
-                          .layout = ways.layout};
+                          .layout = ways.layout,
+                          .cores = cores,
+                          .store = best_shared_store()};
     made.push_back(std::make_unique<Communicator>(std::move(membership)));
     all.push_back(made.back().get());
     if (Status status = all.back()->begin_agreement(); !status.ok()) return status;

@@ -6,6 +6,8 @@
 #include "base/log.h"
 #include "bootstrap/secret_file.h"
 #include "comm/coordinators.h"
+#include "comm/core_use.h"
+#include "comm/stores.h"
 #include "net/interfaces.h"
 #include "net/mac.h"
 #include "topology/host_identity.h"
@@ -96,6 +98,8 @@ Result<Meeting> meet(const Appointment& appointment, const KnobReading& knobs) {
                       .host = host_of(settings),
                       .host_is_told = !settings.host_id.empty(),
                       .addresses = appointment.addresses,
+                      .cores = own_core_use(),
+                      .store = appointment.rank == 0 ? static_cast<std::uint8_t>(best_shared_store()) : std::uint8_t{0},
                       .progress = [](std::string_view line) { log(LogLevel::warn, "bootstrap", line); },
                       .server = appointment.server};
   if (!appointment.job.at.empty()) {

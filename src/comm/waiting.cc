@@ -135,7 +135,7 @@ void Communicator::pass_time(IdleAct act, TimeNs most) {
 }
 
 // Meeting the others is part of making the communicator, and bounded as that is, also where HCOMM_TIMEOUT is never.
-TimeNs Communicator::timeout() const { return agreement_.empty() ? settings_.timeout_ns : settings_.connect_timeout_ns; }
+TimeNs Communicator::timeout() const { return agreeing_ ? settings_.connect_timeout_ns : settings_.timeout_ns; }
 
 // Until something must be decided by the clock.
 TimeNs Communicator::next_look() const {

@@ -1,6 +1,7 @@
 #include "net/dialer.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace hcomm {
 
@@ -12,9 +13,12 @@ Dialer::Dialer(Network& network, const Secret& secret, const Claim& claim, DialP
 
 void Dialer::expire(TimeNs now) {
   if (state_ != State::dialing || now < deadline_) return;
+  if (!std::exchange(has_begun_, true)) give_up_at_ = add_saturated(now, plan_.unreachable_after);
   if (greeting_ == nullptr) return begin(now);
   go_on(now);
 }
+
+TimeNs Dialer::limit(TimeNs deadline) const { return was_taken_ ? deadline : std::min(deadline, give_up_at_); }
 
 void Dialer::ready() {
   if (state_ == State::dialing && greeting_ != nullptr) go_on(network_.clock().now());
@@ -30,7 +34,7 @@ void Dialer::begin(TimeNs now) {
   Result<std::unique_ptr<Stream>> stream = network_.connect(candidate.address, *this);
   if (!stream.ok()) return end_attempt(std::string(stream.status().trail()), false, now);
   greeting_ = std::make_unique<Greeting>(std::move(stream).value(), Handshake::initiator(secret_, claim_));
-  deadline_ = add_saturated(now, plan_.attempt);
+  deadline_ = limit(add_saturated(now, plan_.attempt));
 }
 
 // First what has come, then the time: this end may have been busy, too.
@@ -38,6 +42,7 @@ void Dialer::go_on(TimeNs now) {
   const Handshake& handshake = greeting_->handshake();
   const bool had_heard = handshake.heard();
   greeting_->pump();
+  was_taken_ = was_taken_ || greeting_->stream().connected();
   if (greeting_->done()) return become(State::connected);
   if (greeting_->over()) return judge_end(now);
   if (handshake.heard() && !had_heard) deadline_ = add_saturated(now, plan_.answer);
@@ -59,6 +64,8 @@ void Dialer::end_attempt(std::string why, bool hopeless, TimeNs now) {
   candidate.hopeless = hopeless;
   greeting_.reset();
   if (refusal_ == Refusal::duplicate) return become(State::failed);
+  gave_up_ = !was_taken_ && now >= give_up_at_;
+  if (gave_up_) return become(State::failed);
   begin(now);
 }
 
@@ -66,7 +73,7 @@ void Dialer::look_after_round(TimeNs now) {
   const bool hope = std::ranges::any_of(candidates_, [](const Candidate& candidate) { return !candidate.hopeless; });
   if (!hope) return become(State::failed);
   next_ = 0;
-  deadline_ = add_saturated(now, pause_);
+  deadline_ = limit(add_saturated(now, pause_));
   pause_ = std::min(2 * pause_, plan_.longest_pause);
 }
 

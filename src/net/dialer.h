@@ -3,7 +3,8 @@
 //
 //   Patience: an address that does not take the connection has `attempt`. One that has taken it may say nothing for as long as
 //             it likes, for its program may be busy; once it has begun to answer it has kHandshakeDeadline. Whether to wait
-//             longer is the owner's to decide: it destroys the dialer.
+//             longer is the owner's to decide: it destroys the dialer. Where no address has ever taken one, it fails after
+//             `unreachable_after`.
 //   Again:    where time, a full acceptor or a lost connection was the reason, an address is tried again after a pause; where
 //             nobody listens only if `keeps_trying`; where somebody else is, or the secrets differ, never.
 //   Threads:  those of its Network.
@@ -29,6 +30,7 @@ struct DialPlan {
   TimeNs answer = kHandshakeDeadline;
   TimeNs first_pause = 20 * kMillisecond;  // between rounds, doubled with each
   TimeNs longest_pause = kSecond;
+  TimeNs unreachable_after = kNever;
 };
 
 class Dialer final : private Watcher {
@@ -48,6 +50,9 @@ class Dialer final : private Watcher {
   // The last one that came from another end: `duplicate` says that there is a connection already.
   Refusal refusal() const { return refusal_; }
 
+  // It failed because no address has taken a connection in all its time.
+  bool gave_up() const { return gave_up_; }
+
   // "10.0.0.1:6000: connection refused; 10.1.0.1:6000: nothing yet": each address and what came of it.
   std::string story() const;
   Status failure() const;  // hcommRemoteError with the story
@@ -66,7 +71,7 @@ class Dialer final : private Watcher {
   void end_attempt(std::string why, bool hopeless, TimeNs now);
   void look_after_round(TimeNs now);
   void become(State state);
-  bool may_try_again() const;
+  TimeNs limit(TimeNs deadline) const;
 
   Network& network_;
   const Secret secret_;
@@ -81,6 +86,10 @@ class Dialer final : private Watcher {
   std::unique_ptr<Greeting> greeting_;  // with candidates_[next_ - 1]; null in a pause
   TimeNs deadline_ = 0;                 // of what is under way; kNever while the other end may take its time
   TimeNs pause_ = 0;
+  TimeNs give_up_at_ = kNever;
+  bool has_begun_ = false;
+  bool was_taken_ = false;              // by any address, once
+  bool gave_up_ = false;
 };
 
 }  // namespace hcomm

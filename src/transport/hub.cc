@@ -25,6 +25,7 @@ Hub::Hub(HubOptions options)
       network_(std::move(options.network)),
       bell_(std::move(options.bell)),
       in_child_(std::move(options.in_child)),
+      unreachable_after_(options.unreachable_after),
       peers_(static_cast<std::size_t>(options.ranks)),
       buffer_(kReadBuffer) {}
 
@@ -138,7 +139,8 @@ void Hub::need(int rank) {
   if (!wanted.unreachable.empty()) return fail_lanes(rank, wanted.unreachable);
   const Claim claim = {.job = job_, .purpose = Purpose::link, .from = self_, .to = rank};
   wanted.dial_watch = std::make_unique<DialWatch>(*this, rank);
-  wanted.dialer = std::make_unique<Dialer>(*network_, secret_, claim, DialPlan{.addresses = wanted.at}, *wanted.dial_watch);
+  wanted.dialer = std::make_unique<Dialer>(
+      *network_, secret_, claim, DialPlan{.addresses = wanted.at, .unreachable_after = unreachable_after_}, *wanted.dial_watch);
   wanted.dialer->expire(network_->clock().now());
 }
 
@@ -230,6 +232,8 @@ void Hub::dial_ended(int rank) {
       has_died(rank);
       return;
     case Refusal::none:       // nobody listens there any more,
+      if (dialer->gave_up()) return cannot_reach(rank, dialer->story() + " (HCOMM_CONNECT_TIMEOUT sets how long to try)");
+      [[fallthrough]];
     case Refusal::wrong_job:  // or somebody else
       wanted.missed_at = network_->clock().now();
       return;
@@ -237,10 +241,13 @@ void Hub::dial_ended(int rank) {
     case Refusal::version:
     case Refusal::wrong_secret:
     case Refusal::full:
-      wanted.unreachable = "no connection to rank " + std::to_string(rank) + ": " + dialer->story();
-      fail_lanes(rank, wanted.unreachable);
-      return;
+      return cannot_reach(rank, dialer->story());
   }
+}
+
+void Hub::cannot_reach(int rank, const std::string& why) {
+  peer(rank).unreachable = "no connection to rank " + std::to_string(rank) + ": " + why;
+  fail_lanes(rank, peer(rank).unreachable);
 }
 
 void Hub::has_died(int rank) {

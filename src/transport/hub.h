@@ -35,6 +35,7 @@ struct HubOptions {
   std::unique_ptr<Network> network;
   std::unique_ptr<BellSocket> bell;  // of this network; for peers that share memory. May be null
   std::function<void()> in_child;    // closes the network's sockets in the child of a fork
+  TimeNs unreachable_after = kNever;  // that none of a peer's addresses takes a connection
 };
 
 class Hub final : public LinkOwner, private Host {
@@ -101,6 +102,7 @@ class Hub final : public LinkOwner, private Host {
   void lose(int rank);
   void dial_ended(int rank);
   void has_died(int rank);
+  void cannot_reach(int rank, const std::string& why);
   void fail_lanes(int rank, const std::string& why);
 
   void want_to_send(std::uint32_t context, int rank, Lane lane, TcpLane& state);
@@ -140,6 +142,7 @@ class Hub final : public LinkOwner, private Host {
   std::unique_ptr<Network> network_;
   std::unique_ptr<BellSocket> bell_;  // null where nobody rings
   const std::function<void()> in_child_;
+  const TimeNs unreachable_after_;
   bool abandoned_ = false;
   std::vector<std::unique_ptr<Acceptor>> acceptors_;
   std::vector<Peer> peers_;  // [rank]

@@ -21,6 +21,8 @@ Facts some_facts() {
   Facts facts = own_facts();
   facts.host = host_id("somewhere");
   facts.addresses = {some_address(60000), {.family = Family::inet6, .port = 1, .bytes = host_id("any")}};
+  facts.cores = {.machine = host_id("a machine"), .quota = 3, .mask = {0xff00, 1}};
+  facts.store = 2;
   return facts;
 }
 
@@ -34,11 +36,11 @@ Wire with(Wire bytes, std::size_t at, Value value) {
   return bytes;
 }
 
-// Offsets in a hello: prefix 16, secret 32, round 8, rank 4, ranks 4, facts 109, addresses 77, length 2, text.
+// Offsets in a hello: prefix 16, secret 32, round 8, rank 4, ranks 4, facts 258, addresses 77, length 2, text.
 constexpr std::size_t kRankAt = 56;
 constexpr std::size_t kFactsAt = 64;
 constexpr std::size_t kAddressCountAt = kFactsAt + 32;
-constexpr std::size_t kLengthAt = kAddressCountAt + 2 * (1 + 4 * 19);
+constexpr std::size_t kLengthAt = kFactsAt + 258 + 1 + 4 * 19;
 
 TEST_CASE("messages survive their bytes") {
   const JobId id = make_job_id().value();

@@ -129,6 +129,14 @@ class Interfaces(NetworkTest):
         job = self.start((a, a), "sum", 8, 1, 0, at=f"127.0.0.1:{PORT}", environment={"HCOMM_CONNECT_TIMEOUT": "1s"})
         self.assert_all_fail(job, r"no interface|127\.0\.0\.1")
 
+    def test_links_that_no_rank_can_reach_are_named_by_the_first_call(self):
+        """The ranks meet over the cable, and listen for each other behind interfaces that lead nowhere."""
+        a, b = self.pair()
+        for number, host in enumerate((a, b), 1):
+            host.ip("link add dead0 type bridge", "link set dead0 up", f"address add 10.{number}.0.1/24 dev dead0")
+        job = self.start((a, b), "sum", 8000, 3, 0, environment={"HCOMM_SOCKET_IFNAME": "dead", "HCOMM_CONNECT_TIMEOUT": "3s"})
+        self.assert_all_fail(job, r"no connection to rank [01]: 10\.[12]\.0\.1:\d+: .*HCOMM_CONNECT_TIMEOUT")
+
     def test_B058_few_ports_on_a_host_and_many_communicators(self):
         a, b = self.pair()
         a.sysctl(ipv4__ip_local_port_range="40000 40100")

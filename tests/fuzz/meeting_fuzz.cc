@@ -79,8 +79,11 @@ void judge(ConstBytes given) {
     if (!round.ok()) continue;
     const std::size_t before = round.value()->connections().size();
     const Admission admission = round.value()->admit(hello, {.connection = 1});
-    HCOMM_ASSERT(round.value()->connections().size() == before + (admission.status.ok() ? 1 : 0));
-    if (admission.ends_the_round || round.value()->complete()) ledger.end(hello.round, admission.status.code(), "it ended");
+    if (admission.ends_the_round) round.value()->condemn(admission.status.code(), "they differ", hello.rank, 1);
+    HCOMM_ASSERT(round.value()->connections().size() == before + (admission.status.ok() || admission.ends_the_round ? 1 : 0));
+    if (round.value()->all_have_come()) {
+      ledger.end(hello.round, round.value()->is_condemned() ? hcommMismatch : hcommSuccess, "it ended");
+    }
     HCOMM_ASSERT(ledger.open_rounds().size() <= Ledger::kMaxOpenRounds);
   }
 }

@@ -102,6 +102,23 @@ TEST_CASE("B079 an address that swallows connections is named, and is tried agai
   CHECK_THAT(dialer.story(), Catch::Contains("10.0.0.2:2: no answer in time"));
 }
 
+TEST_CASE("where no address ever takes a connection, the dialer gives up after the time that it was given") {
+  Scene scene;
+  Dialer& dialer = scene.dial({.addresses = {kSwallows}, .unreachable_after = 12 * kSecond});
+  scene.pass(5 * kSecond);
+  scene.pass(20 * kMillisecond);
+  scene.pass(5 * kSecond);
+  CHECK(dialer.state() == Dialer::State::dialing);
+  CHECK(dialer.next_time() == 10 * kSecond + 60 * kMillisecond);
+  scene.pass(40 * kMillisecond);
+  CHECK(dialer.next_time() == 12 * kSecond);
+  scene.pass(2 * kSecond);
+  CHECK(dialer.state() == Dialer::State::failed);
+  CHECK(dialer.gave_up());
+  CHECK(scene.owner.times == 1);
+  CHECK_THAT(dialer.story(), Catch::Contains("10.0.0.2:2: no answer in time"));
+}
+
 TEST_CASE("one that is connected and hears nothing waits for as long as its owner likes") {
   Scene scene;
   CountingWatcher nobody;

@@ -62,7 +62,7 @@ class Transport(harness.ToolsTest):
                     self.assertGreater(pair[used], 1024, pair)
 
     def test_an_idle_communicator_costs_little(self):
-        for ranks in (2, 4, 8):
+        for ranks in (2, 4, 8, 64):
             for name, hosts, environment in (("shm", 1, {}), ("tcp", 1, {"HCOMM_TRANSPORT": "tcp"}), ("mixed", 2, {})):
                 with self.subTest(ranks=ranks, transport=name):
                     run, whole = self.perf("barrier", ranks=ranks, hosts=hosts, environment=environment)
