@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Goal: what is installed is what a user needs: headers, one versioned library with hcomm* symbols alone, pkg-config.
+"""Goal: what is installed is what a user needs: headers, one versioned library with hcomm* symbols alone, pkg-config, and the
+Python package, which finds that library.
 Method: install into a temporary folder, build examples/hello.c against it with what pkg-config says, and run it.
 
 usage: install_test.py SOURCE_DIR BUILD_DIR
@@ -18,7 +19,7 @@ def run(*command, **options):
 
 
 def only(root, name):
-    found = [str(path) for path in pathlib.Path(root).rglob(name)]
+    found = [str(path) for path in pathlib.Path(root).rglob(name) if not path.is_symlink()]
     assert len(found) == 1, f"{name}: {found}"
     return found[0]
 
@@ -42,4 +43,11 @@ with tempfile.TemporaryDirectory() as root:
     environment = dict(os.environ, LD_LIBRARY_PATH=os.path.dirname(library))
     told = run(os.path.join(BUILD, "tools", "hcomm"), "run", "-n", "2", "--", program, env=environment)
     assert sorted(told.splitlines()) == ["rank 0 of 2: success, 1", "rank 1 of 2: success, 1"], told
+    package = os.path.dirname(only(root, "_library.py"))  # beside it is a link to the library
+    assert os.path.samefile(os.path.join(package, "libhcomm.so.0"), library), package
+    environment = dict(os.environ, PYTHONPATH=os.path.dirname(package), PYTHONDONTWRITEBYTECODE="1")
+    environment.pop("LD_LIBRARY_PATH", None)  # of meson test
+    say = "import hcomm; comm = hcomm.Communicator.from_env(); comm.barrier(); print(hcomm.load())"
+    told = run(os.path.join(BUILD, "tools", "hcomm"), "run", "-n", "2", "--", sys.executable, "-c", say, env=environment)
+    assert told.splitlines() == [os.path.join(os.path.realpath(package), "libhcomm.so.0")] * 2, told
 print("1 passed")
