@@ -57,8 +57,9 @@ HCOMM_EXPORT const char* hcommGetLastError(hcommComm_t comm);
 
 /* --- Making and ending communicators ------------------------------------------------------------------------------- */
 
-/* Makes an id that `size` processes of one host and user can join. The calling process serves the meeting and must live until
- * all have joined. One id makes one communicator. */
+/* Makes an id that `size` processes can join, of this host and user or, over TCP, of others that are told it: it holds a secret,
+ * so keep it from strangers. The calling process serves the meeting and must live until all have joined. One id makes one
+ * communicator. */
 HCOMM_EXPORT hcommResult_t hcommGetUniqueId(hcommUniqueId* id);
 
 /* Joins as `rank` of `size`; collective; returns when all have joined, or fails after HCOMM_CONNECT_TIMEOUT and names who is
@@ -69,7 +70,8 @@ HCOMM_EXPORT hcommResult_t hcommCommInitRank(hcommComm_t* comm, int size, hcommU
  * thread in groups. */
 HCOMM_EXPORT hcommResult_t hcommCommInitAll(hcommComm_t* comms, int size);
 
-/* Joins what the launcher started (`hcomm run`), by its environment; collective. Fails when no launcher is found: it never
+/* Joins what the launcher started (`hcomm run`, torchrun, Open MPI, MPICH, Slurm, an HCCL rank table, or by hand; `hcomm env
+ * --launcher` says which and why), by its environment; collective. Fails when no launcher is found: it never
  * falls back to one rank. May be called again: each call makes one more communicator of the same ranks. */
 HCOMM_EXPORT hcommResult_t hcommCommInitEnv(hcommComm_t* comm);
 
@@ -123,6 +125,42 @@ HCOMM_EXPORT hcommResult_t hcommScatter(const void* send, void* recv, size_t rec
  * size * count elements. In place: send == recv. */
 HCOMM_EXPORT hcommResult_t hcommAllToAll(const void* send, void* recv, size_t count, hcommDataType_t dtype, hcommComm_t comm,
                                          hcommStream_t stream);
+
+/* The V variants: the ranks' parts have lengths of their own, counts[rank], and places of their own, offsets[rank], both in
+ * elements. offsets may be NULL: one part after the other in rank order. The lists have one entry for each rank and are copied
+ * during the call, also in a group. Any length may be zero. Parts that are received must not overlap each other. */
+
+/* recv[recv_offsets[r] + i] = rank r's send[i], for i < recv_counts[r], on every rank. All ranks pass the same recv_counts, and
+ * send_count == recv_counts[rank]; offsets may differ. In place: send == recv + recv_offsets[rank] elements. */
+HCOMM_EXPORT hcommResult_t hcommAllGatherV(const void* send, size_t send_count, void* recv, const size_t* recv_counts,
+                                           const size_t* recv_offsets, hcommDataType_t dtype, hcommComm_t comm,
+                                           hcommStream_t stream);
+
+/* recv[i] = op over all ranks' send[start + i], for i < recv_counts[rank], where start is the sum of the recv_counts before
+ * rank's. All ranks pass the same recv_counts. In place: recv == send + start elements. */
+HCOMM_EXPORT hcommResult_t hcommReduceScatterV(const void* send, void* recv, const size_t* recv_counts, hcommDataType_t dtype,
+                                               hcommRedOp_t op, hcommComm_t comm, hcommStream_t stream);
+
+/* On the root recv[recv_offsets[r] + i] = rank r's send[i], for i < recv_counts[r], which is rank r's send_count: a rank that
+ * sends another number of elements is hcommMismatch. The lists and recv are used on the root alone and may be NULL elsewhere.
+ * In place on the root: send == recv + recv_offsets[root] elements. */
+HCOMM_EXPORT hcommResult_t hcommGatherV(const void* send, size_t send_count, void* recv, const size_t* recv_counts,
+                                        const size_t* recv_offsets, hcommDataType_t dtype, int root, hcommComm_t comm,
+                                        hcommStream_t stream);
+
+/* recv[i] = the root's send[send_offsets[rank] + i], for i < recv_count, which is the root's send_counts[rank]; otherwise
+ * hcommMismatch. The lists and send are used on the root alone and may be NULL elsewhere. In place on the root:
+ * recv == send + send_offsets[root] elements. */
+HCOMM_EXPORT hcommResult_t hcommScatterV(const void* send, const size_t* send_counts, const size_t* send_offsets, void* recv,
+                                         size_t recv_count, hcommDataType_t dtype, int root, hcommComm_t comm,
+                                         hcommStream_t stream);
+
+/* recv[recv_offsets[r] + i] = rank r's send[its send_offsets[rank] + i], for i < recv_counts[r], which is rank r's
+ * send_counts[rank]; otherwise hcommMismatch. In place: send == recv, with equal counts and offsets. Takes memory of its own for
+ * two received parts. */
+HCOMM_EXPORT hcommResult_t hcommAllToAllV(const void* send, const size_t* send_counts, const size_t* send_offsets, void* recv,
+                                          const size_t* recv_counts, const size_t* recv_offsets, hcommDataType_t dtype,
+                                          hcommComm_t comm, hcommStream_t stream);
 
 /* Returns on no rank before every rank has called it. */
 HCOMM_EXPORT hcommResult_t hcommBarrier(hcommComm_t comm, hcommStream_t stream);

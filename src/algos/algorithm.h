@@ -21,6 +21,8 @@ struct Algorithm {
   // Where the blocks of a chunk follow each other and none of the next chunk may: for how long nobody works at full width, as a
   // share of the busiest rank's work. Null: for no time.
   double (*idle_share)(const Problem& problem) = nullptr;
+  // Each block goes from its owner to who wants it, in a message of its own, and nobody else need know how long it is.
+  bool only_between_owners = false;
 };
 
 // Every algorithm of every collective, in the order they are listed to people.

@@ -71,9 +71,9 @@ int round_per_rank(const Problem& problem) { return problem.ranks > 2 ? problem.
 }  // namespace
 
 const Family<3> kPairwise = {{
-    {"pairwise", Collective::gather, any_problem, block_per_rank, one_round, "", gather},
-    {"pairwise", Collective::scatter, any_problem, block_per_rank, one_round, "", scatter},
-    {"pairwise", Collective::alltoall, any_problem, pairs_with_landing, round_per_rank, "", alltoall},
+    {"pairwise", Collective::gather, any_problem, block_per_rank, one_round, "", gather, nullptr, true},
+    {"pairwise", Collective::scatter, any_problem, block_per_rank, one_round, "", scatter, nullptr, true},
+    {"pairwise", Collective::alltoall, any_problem, pairs_with_landing, round_per_rank, "", alltoall, nullptr, true},
 }};
 
 }  // namespace hcomm

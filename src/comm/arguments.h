@@ -5,6 +5,7 @@
 
 #include "base/status.h"
 #include "hcomm/types.h"
+#include "schedule/binding.h"
 #include "schedule/problem.h"
 #include "transport/call_words.h"
 
@@ -18,15 +19,25 @@ struct CollectiveCall {
   hcommDataType_t dtype = hcommInt8;
   hcommRedOp_t op = hcommSum;
   int root = 0;
+  // Of a V variant: lengths and places (borrowed), and a hash of the lengths that all ranks know. Then count is the most of them
+  // that this rank knows.
+  const UnequalBlocks* unequal = nullptr;
+  std::uint64_t lengths_hash = 0;
+
+  // Whether ranks may have to wait for each other.
+  bool does_something() const {
+    return count != 0 || collective == Collective::barrier || (unequal != nullptr && lengths_are_private(collective));
+  }
 };
 
 // What other ranks must call alike. `before`: the digest of the call before it.
 constexpr CallWords words_of(const CollectiveCall& call, std::uint64_t number, std::uint64_t before) {
   return {.collective = call.collective,
+          .unequal = call.unequal != nullptr,
           .dtype = call.dtype,
           .op = reduces(call.collective) ? call.op : hcommSum,
           .root = has_root(call.collective) ? call.root : 0,
-          .count = call.count,
+          .count = call.unequal != nullptr ? call.lengths_hash : call.count,
           .number = number,
           .before = before};
 }

@@ -58,6 +58,7 @@ PlanRequest CallCache::request(const CollectiveCall& call) const {
                       .element_bytes = element_bytes(call.dtype),
                       .slots = facts_.slots,
                       .cores = facts_.cores,
+                      .private_lengths = call.unequal != nullptr && lengths_are_private(call.collective),
                       .layout = facts_.layout};
   request.bytes = call.count * request.element_bytes;
   request.partial_bytes = request.element_bytes;
@@ -80,12 +81,18 @@ Result<CachedCall> CallCache::make(const CollectiveCall& call) {
   CachedCall made{.key = call, .used = true, .algorithm = schedule.algorithm->name, .schedule_hash = schedule.hash};
   made.key.send = nullptr;
   made.key.recv = nullptr;
+  static constexpr UnequalBlocks kSome;
+  if (call.unequal != nullptr) made.key.unequal = &kSome;
   made.plan.problem = &schedule.problem;
   made.plan.shape = &schedule.shape;
   made.plan.program = &schedule.program;
   made.plan.element_bytes = wanted.element_bytes;
   made.plan.partial_bytes = wanted.partial_bytes;
-  if (Status status = size_up(call, made.plan); !status.ok()) return status;
+  if (wanted.private_lengths) {
+    size_up_whole(call, made.plan);
+  } else if (Status status = size_up(call, made.plan); !status.ok()) {
+    return status;
+  }
   if (reduces(call.collective)) {
     Result<CombineKernel> kernel = find_combine(call.dtype, call.op, settings_.kernels);
     if (!kernel.ok()) return std::move(kernel).status();
@@ -97,6 +104,14 @@ Result<CachedCall> CallCache::make(const CollectiveCall& call) {
   made.input_bytes = wanted.bytes;
   made.input_bytes *= static_cast<std::size_t>(parts_of(call.collective, Side::input, facts_.ranks));
   return made;
+}
+
+// Between owners, so there is no slot, and who has scratch has it for the blocks that it gets itself.
+void CallCache::size_up_whole(const CollectiveCall& call, CallPlan& plan) const {
+  HCOMM_ASSERT(plan.shape->slot_units == 0);
+  plan.partition = Partition::of_whole_blocks(*plan.problem, *plan.shape);
+  plan.unit_bytes = round_up(std::max<std::size_t>(call.count, 1) * plan.element_bytes, kCacheLineBytes);
+  plan.scratch_bytes = static_cast<std::size_t>(plan.shape->scratch_units) * plan.unit_bytes;
 }
 
 // Units, chunks, and whether the slots fit into the step lines.

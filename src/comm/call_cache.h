@@ -30,13 +30,13 @@ struct SharedFacts {
 };
 
 struct CachedCall {
-  CollectiveCall key;  // its pointers are null
+  CollectiveCall key;  // its pointers are null, but for one that says that it is a V variant
   bool used = false;
   CallPlan plan;
   std::string_view algorithm;
   std::uint64_t schedule_hash = 0;
   bool exposes = false;          // this rank shows its input, and could show it where it lies
-  std::size_t input_bytes = 0;   // of the caller's send buffer
+  std::size_t input_bytes = 0;   // of the caller's send buffer, if its blocks are equal
 };
 
 class CallCache {
@@ -64,11 +64,12 @@ class CallCache {
   std::size_t place(const CollectiveCall& call) const {
     const std::uint64_t mixed = (call.count * 31 + static_cast<std::uint64_t>(call.root)) * 131 +
                                 static_cast<std::uint64_t>(call.dtype) * 29 + static_cast<std::uint64_t>(call.op) * 5 +
-                                static_cast<std::uint64_t>(call.collective);
+                                static_cast<std::uint64_t>(call.collective) + (call.unequal != nullptr ? 1237 : 0);
     return static_cast<std::size_t>(mixed * 0x9e3779b97f4a7c15u >> (64 - bits_));
   }
   static bool same_kind(const CollectiveCall& a, const CollectiveCall& b) {
-    return a.count == b.count && a.collective == b.collective && a.dtype == b.dtype && a.op == b.op && a.root == b.root;
+    return a.count == b.count && a.collective == b.collective && a.dtype == b.dtype && a.op == b.op && a.root == b.root &&
+           (a.unequal != nullptr) == (b.unequal != nullptr);
   }
 
   Result<const CachedCall*> add(const CollectiveCall& call);
@@ -76,6 +77,7 @@ class CallCache {
   Result<CachedCall> make(const CollectiveCall& call);
   PlanRequest request(const CollectiveCall& call) const;
   Status size_up(const CollectiveCall& call, CallPlan& plan) const;
+  void size_up_whole(const CollectiveCall& call, CallPlan& plan) const;
 
   SharedFacts facts_;
   const Settings settings_;

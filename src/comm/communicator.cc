@@ -4,6 +4,7 @@
 
 #include "base/process.h"
 #include "comm/stores.h"
+#include "comm/vector_call.h"
 #include "comm/verdict_text.h"
 
 namespace hcomm {
@@ -105,8 +106,7 @@ void Communicator::release() { reserved_.store(0, std::memory_order_release); }
 Status Communicator::run(const CollectiveCall& call) {
   if (Status status = check(call); !status.ok()) return status;
   if (Status status = reserve(); !status.ok()) return status;
-  const bool waits_for_peers = call.count != 0 || call.collective == Collective::barrier;
-  if (seat_ != nullptr && waits_for_peers) {
+  if (seat_ != nullptr && call.does_something()) {
     if (Status status = seat_->await_others(kDriverPatience); !status.ok()) {
       release();
       return status;
@@ -133,10 +133,12 @@ Status Communicator::begin(const CollectiveCall& call) {
                 .sequence = sequence_};
   BoundCall bound{.plan = &cached.plan,
                   .input = static_cast<const std::byte*>(call.send),
-                  .output = static_cast<std::byte*>(call.recv)};
+                  .output = static_cast<std::byte*>(call.recv),
+                  .unequal = call.unequal};
   const bool may_show = call.send != call.recv || shows_input_in_place(call.collective);
   if (windows_agreed_ && cached.exposes && may_show && bound.input != nullptr) {
-    if (const auto window = find_window(bound.input, cached.input_bytes)) {
+    const std::size_t bytes = call.unequal != nullptr ? bytes_of(call, Side::input) : cached.input_bytes;
+    if (const auto window = find_window(bound.input, bytes)) {
       bound.window = *window;
       bound.windowed = true;
     }

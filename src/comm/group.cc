@@ -1,6 +1,7 @@
 #include "comm/group.h"
 
 #include <algorithm>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -13,6 +14,7 @@ namespace {
 struct Recorded {
   Communicator* communicator;
   CollectiveCall call;
+  std::unique_ptr<UnequalParts> parts;  // that it borrows from, or null
 };
 
 struct Group {
@@ -70,7 +72,15 @@ Status group_refuse(Status why) {
 Status group_record(Communicator& communicator, const CollectiveCall& call) {
   HCOMM_ASSERT(in_group());
   if (Status status = communicator.check(call); !status.ok()) return group_refuse(std::move(status));
-  group().calls.push_back({&communicator, call});
+  group().calls.push_back({&communicator, call, nullptr});
+  return {};
+}
+
+Status group_record(Communicator& communicator, UnequalParts parts) {
+  auto kept = std::make_unique<UnequalParts>(std::move(parts));
+  const CollectiveCall call = kept->call();
+  if (Status status = group_record(communicator, call); !status.ok()) return status;
+  group().calls.back().parts = std::move(kept);
   return {};
 }
 

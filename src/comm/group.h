@@ -4,6 +4,7 @@
 
 #include "base/status.h"
 #include "comm/arguments.h"
+#include "comm/vector_call.h"
 
 namespace hcomm {
 
@@ -16,6 +17,7 @@ void group_start();
 
 // Records a call; it must be in_group(). A refusal is returned here and again by the outermost end.
 Status group_record(Communicator& communicator, const CollectiveCall& call);
+Status group_record(Communicator& communicator, UnequalParts parts);  // of a V variant
 
 // Refuses whatever cannot be part of a group (making or ending communicators), so that the end refuses all.
 Status group_refuse(Status why);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "kernels/combine.h"
+#include "schedule/binding.h"
 #include "schedule/op.h"
 
 namespace hcomm {
@@ -21,10 +22,24 @@ hcommResult_t result_of(Reason reason) {
   unreachable();
 }
 
+namespace {
+
+// Of lengths: enough to see that two are not the same.
+std::string short_hash(std::uint64_t hash) {
+  constexpr std::string_view digits = "0123456789abcdef";
+  std::string text = "#";
+  for (int shift = 60; shift >= 32; shift -= 4) text += digits[hash >> shift & 15];
+  return text;
+}
+
+}  // namespace
+
 std::string call_text(const CallWords& call) {
   std::string text(name(call.collective));
   if (call.collective == Collective::barrier) return text;
-  text += "(count " + std::to_string(call.count) + ", " + std::string(name(call.dtype));
+  text += call.unequal ? "_v(" : "(count " + std::to_string(call.count) + ", ";
+  if (call.unequal && !lengths_are_private(call.collective)) text += "counts " + short_hash(call.count) + ", ";
+  text += std::string(name(call.dtype));
   if (reduces(call.collective)) text += ", " + std::string(name(call.op));
   if (has_root(call.collective)) text += ", root " + std::to_string(call.root);
   return text + ")";

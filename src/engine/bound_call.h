@@ -34,6 +34,7 @@ struct BoundCall {
   std::byte* output = nullptr;
   WindowRef window;        // where the input lies ...
   bool windowed = false;   // ... if peers are to read it there instead of a staged copy
+  const UnequalBlocks* unequal = nullptr;  // of a V variant
   std::uint64_t digest = 0;  // of what all ranks must call alike
 };
 

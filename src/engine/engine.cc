@@ -7,6 +7,9 @@
 namespace hcomm {
 namespace {
 
+// Scratch for whole blocks of a V variant may be as large as they are.
+constexpr std::size_t kMostKept = 32u << 20;
+
 // Blocks that follow one another in memory are one part of a message.
 template <class Part>
 void append(std::vector<Part>& parts, Part next) {
@@ -98,6 +101,7 @@ bool Engine::leave_section() {
     case Part::epilogue:
       if (uses_window(*plan_->shape)) ++epoch_;
       pending_.clear();
+      if (scratch_memory_.size() > kMostKept) scratch_memory_ = std::vector<std::byte>();
       state_ = State::idle;
       return false;
   }

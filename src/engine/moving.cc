@@ -15,7 +15,7 @@ std::size_t Engine::bytes_of(Format format) const { return is_partial(format) ? 
 
 // Length of a block of this chunk and, for the caller's buffers, where it lies in them.
 Extent Engine::extent(Buffer buffer, std::size_t block) const {
-  return plan_->partition.block(buffer == Buffer::output ? Side::output : Side::input, chunk_, block);
+  return plan_->partition.block(buffer == Buffer::output ? Side::output : Side::input, chunk_, block, call_.unequal);
 }
 
 // What a peer reads next is stored as the probe found best, but for the few bytes that share the line of a step.

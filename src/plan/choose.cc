@@ -57,10 +57,10 @@ Rule rule_for(const PlanRequest& request) {
 
 Result<Choice> by_rules(const PlanRequest& request) {
   const Rule rule = rule_for(request);
-  const Algorithm* algorithm = find_algorithm(rule.named, request.collective);
+  const Algorithm* algorithm = request.private_lengths ? nullptr : find_algorithm(rule.named, request.collective);
   std::string why = std::string(rule.where) + ": " + std::string(rule.named);
   if (algorithm == nullptr) {
-    algorithm = find_algorithm(rule.instead, request.collective);
+    algorithm = request.private_lengths ? nullptr : find_algorithm(rule.instead, request.collective);
     if (algorithm == nullptr) algorithm = find_algorithm("pairwise", request.collective);
     HCOMM_ASSERT(algorithm != nullptr);
     why.append(", which is not written for ").append(name(request.collective)).append("; instead ").append(algorithm->name);
@@ -93,12 +93,17 @@ Result<Choice> tuned(const PlanRequest& request, Tuner tuner) {
   unreachable();
 }
 
+// A name for all collectives leaves alone those that it is not written for, and so it does those of unequal blocks.
+bool may_be_forced(const PlanRequest& request, std::string_view wanted) {
+  return !request.private_lengths || find_algorithm(wanted, request.collective)->only_between_owners;
+}
+
 }  // namespace
 
 Result<Choice> choose(const PlanRequest& request, const Settings& settings) {
   Result<std::string_view> wanted = requested_algorithm(settings.algo, request.collective);
   if (!wanted.ok()) return std::move(wanted).status();
-  if (!wanted.value().empty()) return forced(request, wanted.value());
+  if (!wanted.value().empty() && may_be_forced(request, wanted.value())) return forced(request, wanted.value());
   Result<Choice> choice = tuned(request, settings.tuner);
   if (choice.ok() && settings.algo != Settings().algo) {
     choice.value().why.append("; HCOMM_ALGO=").append(settings.algo).append(" leaves it adaptive");

@@ -26,6 +26,7 @@ struct PlanRequest {
   std::size_t sum_bytes = 4;      // of one in that of sums
   int slots = 2;
   int cores = 1;  // that all ranks may use together
+  bool private_lengths = false;  // of blocks: no rank knows all of them
   RankLayout layout;
   Room room;
   Costs costs;

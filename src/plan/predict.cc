@@ -189,6 +189,7 @@ Host look_at_host(const PlanRequest& request, LookAt&& look_at) {
 
 std::string refusal(const Algorithm& algorithm, const PlanRequest& request) {
   if (!algorithm.supports(request.problem())) return "not for so many ranks";
+  if (request.private_lengths && !algorithm.only_between_owners) return "needs to know how long the blocks of others are";
   const Shape shape = algorithm.shape(request.problem());
   if (shape.slot_units == 0) return {};
   if (!request.room.has_window) return "needs a window that all ranks share, and there is none";

@@ -1,6 +1,7 @@
 #include "schedule/binding.h"
 
 #include <algorithm>
+#include <limits>
 
 namespace hcomm {
 
@@ -22,15 +23,33 @@ Partition::Partition(const Problem& problem, const Shape& shape, std::size_t cou
   }
 }
 
-std::size_t Partition::chunk_length(std::size_t chunk) const {
-  const std::size_t begin = chunk * chunk_elements_;
-  return begin >= count_ ? 0 : std::min(chunk_elements_, count_ - begin);
+Partition Partition::of_whole_blocks(const Problem& problem, const Shape& shape) {
+  HCOMM_ASSERT(is_strided(problem.collective));
+  return Partition(problem, shape, 1, std::numeric_limits<std::size_t>::max(), 1);
 }
 
-Extent Partition::block(Side side, std::size_t chunk, std::size_t block) const {
+// Of `count` elements.
+std::size_t Partition::chunk_length(std::size_t chunk, std::size_t count) const {
+  const std::size_t begin = chunk * chunk_elements_;
+  return begin >= count ? 0 : std::min(chunk_elements_, count - begin);
+}
+
+// A block of an alltoall has its length from whichever side of this rank it is on, also while it lies somewhere else.
+std::size_t Partition::length_of(std::size_t block, Side side, const UnequalBlocks& unequal) const {
+  if (collective_ != Collective::alltoall) return unequal.sides[static_cast<std::size_t>(side)].lengths[block];
+  const Side its_side = block / ranks_ == static_cast<std::size_t>(unequal.rank) ? Side::input : Side::output;
+  return unequal.sides[static_cast<std::size_t>(its_side)].lengths[place_of(collective_, its_side, ranks_, block)];
+}
+
+Extent Partition::block(Side side, std::size_t chunk, std::size_t block, const UnequalBlocks* unequal) const {
   HCOMM_ASSERT(block < blocks_);
   const std::size_t begin = chunk * chunk_elements_;
-  const std::size_t length = chunk_length(chunk);
+  if (unequal != nullptr) {
+    const std::size_t length = length_of(block, side, *unequal);
+    const std::span<const std::size_t> offsets = unequal->sides[static_cast<std::size_t>(side)].offsets;
+    return {.offset = offsets[place_of(collective_, side, ranks_, block)] + begin, .length = chunk_length(chunk, length)};
+  }
+  const std::size_t length = chunk_length(chunk, count_);
   if (is_strided(collective_)) {
     return {.offset = place_of(collective_, side, ranks_, block) * count_ + begin, .length = length};
   }

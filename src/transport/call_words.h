@@ -16,6 +16,7 @@ namespace hcomm {
 
 struct CallWords {
   Collective collective = Collective::barrier;
+  bool unequal = false;  // a V variant; its count is a hash of the lengths, or 0 where each rank knows only its own
   hcommDataType_t dtype = hcommInt8;
   hcommRedOp_t op = hcommSum;  // hcommSum where nothing is reduced
   Rank root = 0;               // 0 where there is none
@@ -28,7 +29,7 @@ struct CallWords {
 
 // The same as it lies in shared memory and goes over a wire.
 struct PackedCall {
-  std::uint64_t kind = 0;  // collective, type, operation: a byte each; then the root
+  std::uint64_t kind = 0;  // collective, type, operation, whether it is a V variant: a byte each; then the root
   std::uint64_t count = 0;
   std::uint64_t number = 0;
   std::uint64_t before = 0;
@@ -36,7 +37,8 @@ struct PackedCall {
 
 constexpr PackedCall pack(const CallWords& call) {
   const std::uint64_t kind = static_cast<std::uint64_t>(call.collective) | (static_cast<std::uint64_t>(call.dtype) & 0xff) << 8 |
-                             (static_cast<std::uint64_t>(call.op) & 0xff) << 16 | static_cast<std::uint64_t>(call.root) << 32;
+                             (static_cast<std::uint64_t>(call.op) & 0xff) << 16 |
+                             static_cast<std::uint64_t>(call.unequal) << 24 | static_cast<std::uint64_t>(call.root) << 32;
   return {.kind = kind, .count = call.count, .number = call.number, .before = call.before};
 }
 

@@ -8,6 +8,7 @@
 #include "algos/halves.h"
 #include "algos/parts.h"
 #include "depth.h"
+#include "schedule/binding.h"
 
 namespace hcomm {
 namespace {
@@ -116,6 +117,33 @@ TEST_CASE("the window is used by flat and direct alone, and what is exposed by d
         if (slice.buffer == Buffer::exposed) CHECK(algorithm->name == "direct");
       }
     }
+  }
+}
+
+TEST_CASE("what goes between owners alone takes nothing from others but blocks for itself, by messages") {
+  for (const Algorithm* algorithm : algorithms()) {
+    if (!algorithm->only_between_owners) continue;
+    const Problem problem = problem_of(*algorithm, 5);
+    const Shape shape = algorithm->shape(problem);
+    CHECK_FALSE(uses_window(shape));
+    for (const Program& program : write_schedule(*algorithm, problem).programs) {
+      const HeldBlocks own = held_blocks(problem, shape.blocks, Side::input, program.rank);
+      const HeldBlocks wanted = held_blocks(problem, shape.blocks, Side::output, program.rank);
+      for (const Op& op : program.ops) {
+        if (op.kind == OpKind::send) CHECK(own.has(program.sources(op).front().first));
+        if (op.kind == OpKind::recv) CHECK(wanted.has(program.targets(op).front().first));
+        for (const Slice& slice : program.sources(op)) CHECK(slice.count == 1);
+      }
+    }
+  }
+}
+
+TEST_CASE("lengths that ranks keep to themselves have an algorithm for each collective that has them") {
+  for (const Collective collective : {Collective::gather, Collective::scatter, Collective::alltoall}) {
+    CHECK(lengths_are_private(collective));
+    CHECK(std::ranges::any_of(algorithms(), [&](const Algorithm* algorithm) {
+      return algorithm->collective == collective && algorithm->only_between_owners;
+    }));
   }
 }
 

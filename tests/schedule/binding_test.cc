@@ -136,4 +136,35 @@ TEST_CASE("12 GB of a ring of four: every offset in bytes is right past 32 bits"
   CHECK(last.offset + last.length == count);
 }
 
+TEST_CASE("blocks of unequal lengths have the runs of a chunk that they reach") {
+  const std::size_t two32 = std::size_t{1} << 32;
+  const std::vector<std::size_t> lengths = {two32 + 1, 0, 5}, offsets = {10, 0, two32 + 100}, none = {0, 0, 0};
+  const Problem problem{.collective = Collective::allgather, .ranks = 3};
+  const UnequalBlocks blocks{
+      .rank = 2, .sides = {{{.lengths = lengths, .offsets = none}, {.lengths = lengths, .offsets = offsets}}}};
+  const Partition partition(problem, {.blocks = 3}, two32 + 1, two32, 16);
+  REQUIRE(partition.chunks() == 2);
+  CHECK(partition.block(Side::output, 0, 0, &blocks) == Extent{.offset = 10, .length = two32});
+  CHECK(partition.block(Side::output, 1, 0, &blocks) == Extent{.offset = 10 + two32, .length = 1});
+  CHECK(partition.block(Side::output, 0, 1, &blocks).length == 0);
+  CHECK(partition.block(Side::output, 0, 2, &blocks) == Extent{.offset = two32 + 100, .length = 5});
+  CHECK(partition.block(Side::output, 1, 2, &blocks).length == 0);
+  CHECK(partition.block(Side::input, 0, 2, &blocks) == Extent{.offset = 0, .length = 5});
+}
+
+TEST_CASE("whole blocks of an alltoall are one chunk, each as long as the side of this rank says") {
+  const std::size_t two32 = std::size_t{1} << 32;
+  const std::vector<std::size_t> sent = {3, two32 + 7}, sent_at = {1, 4}, received = {9, two32 + 7}, received_at = {two32 + 7, 0};
+  const Problem problem{.collective = Collective::alltoall, .ranks = 2};
+  const UnequalBlocks blocks{
+      .rank = 1, .sides = {{{.lengths = sent, .offsets = sent_at}, {.lengths = received, .offsets = received_at}}}};
+  const Partition partition = Partition::of_whole_blocks(problem, {.blocks = 4, .scratch_units = 2});
+  REQUIRE(partition.chunks() == 1);
+  CHECK(partition.block(Side::input, 0, 2, &blocks) == Extent{.offset = 1, .length = 3});                // from 1 to 0
+  CHECK(partition.block(Side::output, 0, 1, &blocks) == Extent{.offset = two32 + 7, .length = 9});       // from 0 to 1
+  CHECK(partition.block(Side::input, 0, 1, &blocks).length == 9);                                        // landing in scratch
+  CHECK(partition.block(Side::input, 0, 3, &blocks) == Extent{.offset = 4, .length = two32 + 7});        // its own
+  CHECK(partition.block(Side::output, 0, 3, &blocks) == Extent{.offset = 0, .length = two32 + 7});
+}
+
 }  // namespace hcomm
