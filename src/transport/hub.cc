@@ -10,8 +10,9 @@ namespace {
 
 constexpr std::size_t kReadBuffer = 64 << 10;
 constexpr TimeNs kTendEvery = 50 * kMillisecond;   // deadlines of handshakes
-constexpr TimeNs kLongestFarewell = kSecond;       // for what was sent to arrive
-constexpr TimeNs kLongestCall = 400 * kMillisecond;  // for peers who are to hear of a failure and have no link yet
+constexpr TimeNs kLongestFarewell = kSecond;       // without any more of what was sent arriving,
+constexpr TimeNs kLongestFarewells = 5 * kSecond;  // and in all
+constexpr TimeNs kLongestCall = 900 * kMillisecond;  // for peers who are to hear of a failure and have no link yet
 // Who listens no more may have ended because of a failure, of which others will tell soon.
 constexpr TimeNs kGraceOfTheGone = kSecond;
 constexpr int kMostTurnsToTheEnd = 16;  // more than the system holds for a connection
@@ -150,7 +151,7 @@ Refusal Hub::judge(const Claim& claim) {
   const bool is_ours = claim.purpose == Purpose::link && claim.job == job_ && claim.to == self_ && claim.socket == 0;
   if (!is_ours || claim.from < 0 || claim.from >= ranks || claim.from == self_) return Refusal::wrong_job;
   Peer& from = peer(claim.from);
-  if (from.link != nullptr && !from.link->has_begun()) from.link.reset();  // it gave up on that one, and tries again
+  if (from.link != nullptr && !from.link->has_begun()) drop_unbegun(claim.from);  // it gave up on that one, and tries again
   if (from.gone) return Refusal::gone;
   if (from.link != nullptr || from.arriving) return Refusal::duplicate;
   if (from.dialer != nullptr && self_ < claim.from) return Refusal::duplicate;
@@ -202,9 +203,22 @@ void Hub::resume(int rank, ContextState& context) {
   });
 }
 
+// What was to be said over it was not heard. There was no link between the two before, for one that has begun is the only one.
+void Hub::drop_unbegun(int rank) {
+  peer(rank).link.reset();
+  for (auto& [id, context] : contexts_) {
+    context->for_each_lane([&](int other, Lane, TcpLane& lane) {
+      if (other == rank) lane.was_not_heard();
+    });
+  }
+}
+
 void Hub::lose(int rank) {
+  if (!peer(rank).link->has_begun()) {
+    drop_unbegun(rank);
+    return need_again(rank);
+  }
   const std::unique_ptr<Link> link = std::move(peer(rank).link);
-  if (!link->has_begun()) return need_again(rank);
   if (link->misbehaved()) {
     peer(rank).unreachable = "the connection to rank " + std::to_string(rank) + " was ended, because " + link->why();
     return fail_lanes(rank, peer(rank).unreachable);
@@ -216,7 +230,7 @@ void Hub::dial_ended(int rank) {
   Peer& wanted = peer(rank);
   const std::unique_ptr<Dialer> dialer = std::move(wanted.dialer);
   if (dialer->state() == Dialer::State::connected) {
-    if (wanted.link != nullptr && !wanted.link->has_begun()) wanted.link.reset();
+    if (wanted.link != nullptr && !wanted.link->has_begun()) drop_unbegun(rank);
     if (wanted.link == nullptr) link_up(rank, dialer->take(), Link::End::dialled);
     return;
   }
@@ -328,15 +342,25 @@ void Hub::tend() {
   }
 }
 
-// Until what was said is sent, or has arrived, but not for long.
+// Until what was said is sent, or has arrived, but not for long. Whoever has news of a failure also waits for those that it has
+// called, or that call it: they may have it from nobody else.
 void Hub::settle(std::unique_lock<std::mutex>& lock, TimeNs most, Until until) {
   const TimeNs start = network_->clock().now();
-  const auto is_busy = [&](const Peer& each) {
-    if (each.link != nullptr) return each.link->is_speaking(until == Until::arrived);
-    const bool calls = until == Until::arrived && is_herald_ && (each.dialer != nullptr || each.arriving);
-    return calls && network_->clock().now() - start < kLongestCall;
-  };
-  while (std::ranges::any_of(peers_, is_busy) && network_->clock().now() - start < most) {
+  TimeNs progress = start;
+  std::size_t least = SIZE_MAX;
+  while (true) {
+    const TimeNs now = network_->clock().now();
+    const bool may_call = until == Until::arrived && !verdicts_.empty() && now - start < kLongestCall;
+    std::size_t unsaid = 0;
+    bool calls = false;
+    for (const Peer& each : peers_) {
+      if (each.link != nullptr) unsaid += each.link->unsaid(until == Until::arrived);
+      else calls = calls || (may_call && (each.dialer != nullptr || each.arriving || each.dials_us_since != kNever));
+    }
+    if (unsaid < least) progress = now;
+    least = std::min(least, unsaid);
+    const bool says = unsaid > 0 && now - progress < most && now - start < kLongestFarewells;
+    if (!says && !calls) return;
     if (waited_for_) {
       changed_.wait_for(lock, std::chrono::nanoseconds(kMillisecond));
     } else {

@@ -102,6 +102,7 @@ class Hub final : public LinkOwner, private Host {
   void lose(int rank);
   void dial_ended(int rank);
   void has_died(int rank);
+  void drop_unbegun(int rank);
   void cannot_reach(int rank, const std::string& why);
   void fail_lanes(int rank, const std::string& why);
 
@@ -150,7 +151,6 @@ class Hub final : public LinkOwner, private Host {
   std::set<std::uint32_t> closed_;       // contexts that have been here, but for all below closed_below_
   std::uint32_t closed_below_ = 0;
   std::map<std::uint32_t, std::array<std::byte, kVerdictBytes>> verdicts_;  // of failed contexts, also of closed ones
-  bool is_herald_ = false;  // one of them was given by this rank, who else may be nobody's to tell
   std::vector<int> ready_;  // peers whose links have something to do
   std::vector<int> turns_;  // those whose turn it is
   std::vector<std::byte> buffer_;

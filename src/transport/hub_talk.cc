@@ -20,7 +20,6 @@ void Hub::spread(ContextState& context) {
   context.spread = true;
   const auto payload = to_bytes(*verdict);
   verdicts_[context.id()] = payload;
-  is_herald_ = is_herald_ || verdict->writer == self_;
   for (Peer& each : peers_) {
     if (!each.hears_of(context.id())) continue;
     each.link->post({.kind = FrameKind::verdict, .context = context.id(), .length = kVerdictBytes}, payload);

@@ -64,9 +64,9 @@ bool Link::has_output() const {
   return control_sent_ < control_.size() || out_header_left_ + out_left_ > 0 || !waiting_.empty();
 }
 
-bool Link::is_speaking(bool until_arrived) const {
-  if (gone()) return false;
-  return control_sent_ < control_.size() || out_header_left_ + out_left_ > 0 || (until_arrived && stream_->unsent() > 0);
+std::size_t Link::unsaid(bool until_arrived) const {
+  if (gone()) return 0;
+  return control_.size() - control_sent_ + out_header_left_ + out_left_ + (until_arrived ? stream_->unsent() : 0);
 }
 
 bool Link::end(const std::string& why) {

@@ -63,8 +63,8 @@ class Link final : public Watcher {
   [[nodiscard]] bool turn();
   [[nodiscard]] bool flush();
   bool unfinished() const { return unfinished_; }
-  // A control frame or the rest of a begun one is still here, or, with `until_arrived`, still on its way.
-  bool is_speaking(bool until_arrived) const;
+  // Bytes of control frames, and of the rest of a begun one, that are still here or, with `until_arrived`, still on their way.
+  std::size_t unsaid(bool until_arrived) const;
   bool gone() const { return !why_.empty(); }
   const std::string& why() const { return why_; }
   bool misbehaved() const { return misbehaved_; }  // the peer did what it must not, and that is why

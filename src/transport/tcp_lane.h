@@ -52,6 +52,8 @@ class TcpLane {
   void deliver(ConstBytes bytes);
   // The grant that the peer should be told of now; 0: none.
   std::uint64_t grant_to_tell();
+  // The peer has heard of no grant: the link was lost before it could be said.
+  void was_not_heard() { told_ = kWindowBytes; }
 
   // No more will come or go; what is posted and what will be fails.
   void fail(hcommResult_t code, const std::string& why);

@@ -119,6 +119,23 @@ TEST_CASE("what nobody asked for stops at the window") {
   CHECK(got == data);
 }
 
+TEST_CASE("a grant that was lost with a connection that never began is told again") {
+  Pair pair;
+  const auto data = pattern(1 << 20, 2);
+  Completion sent, received;
+  std::vector<std::byte> got(data.size());
+  recv(pair.to, got, 5, received);
+  CHECK(pair.to.grant_to_tell() > kWindowBytes);  // and lost
+  CHECK(pair.to.grant_to_tell() == 0);
+  pair.to.was_not_heard();
+  pair.tell_grant();
+  send(pair.from, data, 5, sent);
+  while (pair.carry(SIZE_MAX) > 0) {
+  }
+  CHECK(received.finished);
+  CHECK(got == data);
+}
+
 TEST_CASE("a message with another mark or length fails its receive and all later ones, and is not used") {
   for (const bool wrong_length : {false, true}) {
     Pair pair;
