@@ -11,6 +11,7 @@ from hcomm import _library
 
 POINTERS = {"int*": ctypes.POINTER(ctypes.c_int), "hcommComm_t*": ctypes.POINTER(ctypes.c_void_p),
             "hcommUniqueId*": ctypes.POINTER(_library.UniqueId), "void**": ctypes.POINTER(ctypes.c_void_p),
+            "size_t*": ctypes.POINTER(ctypes.c_size_t),
             "hcommResult_t*": ctypes.POINTER(ctypes.c_int)}
 VALUES = {"int": ctypes.c_int, "size_t": ctypes.c_size_t, "hcommUniqueId": _library.UniqueId, "hcommComm_t": ctypes.c_void_p,
           "hcommStream_t": ctypes.c_void_p, "hcommDataType_t": ctypes.c_int, "hcommRedOp_t": ctypes.c_int,

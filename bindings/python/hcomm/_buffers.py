@@ -107,13 +107,12 @@ def target(name, value, dtype=None):
     return operand
 
 
-def like(send, name, value, dtype, count):
-    """A buffer to write `count` elements of send's type into."""
+def like(send, name, value, dtype):
+    """A buffer to write elements of send's type into."""
     operand = target(name, value, dtype)
     if operand.dtype is not send.dtype:
         raise TypeError(f"{name} has elements of {operand.dtype.name}, send of {send.dtype.name}; if both hold the same, pass "
                         "dtype, too")
-    check_count(name, operand, count)
     return operand
 
 

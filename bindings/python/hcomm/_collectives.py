@@ -1,7 +1,7 @@
 """The collectives. Each checks its buffers, counts their elements, and calls the library.
 
 What all of them have in common is said once, in Communicator."""
-from ._buffers import NOTHING, allocate, like, source, target, whole
+from ._buffers import NOTHING, allocate, check_count, like, source, target, whole
 from ._handle import Handle
 from ._library import library
 from ._types import Op, named
@@ -12,7 +12,9 @@ def _result(send, out, dtype, count, shape):
     if out is None:
         out = allocate(send.dtype, shape)
         return target("out", out, send.dtype), out
-    return like(send, "out", out, dtype, count), out
+    operand = like(send, "out", out, dtype)
+    check_count("out", operand, count)
+    return operand, out
 
 
 def _one_of(shape, count, parts):
@@ -28,7 +30,7 @@ class Collectives(Handle):
         source_of = source("send", send, dtype)
         result, out = _result(source_of, out, dtype, source_of.count, source_of.shape)
         self._collective(library().hcommAllReduce, source_of.address, result.address, source_of.count, source_of.dtype,
-                         named(Op, op, "op"), views=(source_of.view, result.view))
+                         self._op(op), views=(source_of.view, result.view))
         return out
 
     def broadcast(self, data, root=0, *, dtype=None):
@@ -46,7 +48,7 @@ class Collectives(Handle):
         result, out = (_result(source_of, out, dtype, source_of.count, source_of.shape) if self.rank == root
                        else (NOTHING, None))
         self._collective(library().hcommReduce, source_of.address, result.address, source_of.count, source_of.dtype,
-                         named(Op, op, "op"), root, views=(source_of.view, result.view))
+                         self._op(op), root, views=(source_of.view, result.view))
         return out
 
     def reduce_scatter(self, send, out=None, op="sum", *, dtype=None):
@@ -56,7 +58,7 @@ class Collectives(Handle):
         count = self._part_of("send", source_of)
         result, out = _result(source_of, out, dtype, count, _one_of(source_of.shape, source_of.count, self.size))
         self._collective(library().hcommReduceScatter, source_of.address, result.address, count, source_of.dtype,
-                         named(Op, op, "op"), views=(source_of.view, result.view))
+                         self._op(op), views=(source_of.view, result.view))
         return out
 
     def all_gather(self, send, out=None, *, dtype=None):
@@ -84,10 +86,7 @@ class Collectives(Handle):
         part of send as in reduce_scatter. Returns out."""
         root = self._root(root)
         if self.rank != root:
-            source_of = NOTHING
-            if out is None:
-                raise TypeError(f"out is None; rank {self.rank} is not the root, and only out says how much it gets")
-            result = target("out", out, dtype)
+            source_of, result = NOTHING, self._needed_out(out, dtype)
         else:
             source_of = source("send", send, dtype)
             result, out = _result(source_of, out, dtype, self._part_of("send", source_of),
@@ -117,3 +116,12 @@ class Collectives(Handle):
 
     def _root(self, root):
         return whole("root", root, 0, self.size - 1)
+
+    def _needed_out(self, out, dtype):
+        if out is None:
+            raise TypeError(f"out is None; rank {self.rank} is not the root, and only out says how much it gets")
+        return target("out", out, dtype)
+
+    @staticmethod
+    def _op(op):
+        return named(Op, op, "op")

@@ -2,12 +2,12 @@
 import ctypes
 
 from ._buffers import whole
-from ._collectives import Collectives
 from ._errors import Result, error_of
 from ._library import UNIQUE_ID_BYTES, UniqueId, check, library
+from ._vectors import Vectors
 
 
-class Communicator(Collectives):
+class Communicator(Vectors):
     """One rank of a group of ranks. Made by from_env, from_id or all_in_process; ended by close(), a `with` block, or when
     nothing refers to it.
 

@@ -24,6 +24,7 @@ class UniqueId(ctypes.Structure):
 
 
 COMM = STREAM = c_void_p
+SIZES = POINTER(c_size_t)
 # The functions of hcomm.h and what they take; tests/python compares this with the header.
 PROTOTYPES = {
     "hcommGetVersion": [POINTER(c_int)],
@@ -46,6 +47,11 @@ PROTOTYPES = {
     "hcommGather": [c_void_p, c_void_p, c_size_t, c_int, c_int, COMM, STREAM],
     "hcommScatter": [c_void_p, c_void_p, c_size_t, c_int, c_int, COMM, STREAM],
     "hcommAllToAll": [c_void_p, c_void_p, c_size_t, c_int, COMM, STREAM],
+    "hcommAllGatherV": [c_void_p, c_size_t, c_void_p, SIZES, SIZES, c_int, COMM, STREAM],
+    "hcommReduceScatterV": [c_void_p, c_void_p, SIZES, c_int, c_int, COMM, STREAM],
+    "hcommGatherV": [c_void_p, c_size_t, c_void_p, SIZES, SIZES, c_int, c_int, COMM, STREAM],
+    "hcommScatterV": [c_void_p, SIZES, SIZES, c_void_p, c_size_t, c_int, c_int, COMM, STREAM],
+    "hcommAllToAllV": [c_void_p, SIZES, SIZES, c_void_p, SIZES, SIZES, c_int, COMM, STREAM],
     "hcommBarrier": [COMM, STREAM],
     "hcommGroupStart": [],
     "hcommGroupEnd": [],
