@@ -75,6 +75,16 @@ HCOMM_EXPORT hcommResult_t hcommCommInitAll(hcommComm_t* comms, int size);
  * falls back to one rank. May be called again: each call makes one more communicator of the same ranks. */
 HCOMM_EXPORT hcommResult_t hcommCommInitEnv(hcommComm_t* comm);
 
+/* Makes a new communicator of each color: of the ranks that pass it, in the order of their keys and, where keys are equal, of
+ * their ranks in comm. A rank that passes HCOMM_SPLIT_NOCOLOR gets NULL. Collective over comm, which stays as it is; blocks until
+ * all ranks of the color have joined, or fails after HCOMM_CONNECT_TIMEOUT. Not in a group, and not for one thread that drives
+ * several ranks. color is 0 or more. */
+HCOMM_EXPORT hcommResult_t hcommCommSplit(hcommComm_t comm, int color, int key, hcommComm_t* newcomm);
+
+/* Makes a communicator of the same ranks in the same order; otherwise as hcommCommSplit. What is called in one does not wait for
+ * what is called in the other. */
+HCOMM_EXPORT hcommResult_t hcommCommDup(hcommComm_t comm, hcommComm_t* newcomm);
+
 /* Ends a communicator and frees it. NULL is legal. Bounded: a peer that still works is not waited for. */
 HCOMM_EXPORT hcommResult_t hcommCommDestroy(hcommComm_t comm);
 

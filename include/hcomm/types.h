@@ -80,6 +80,9 @@ typedef struct {
   char internal[HCOMM_UNIQUE_ID_BYTES];
 } hcommUniqueId;
 
+/* The color of a rank that will be in no new communicator (hcommCommSplit). */
+#define HCOMM_SPLIT_NOCOLOR (-1)
+
 #ifdef __cplusplus
 }
 #endif

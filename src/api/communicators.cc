@@ -7,6 +7,7 @@
 #include "api/handles.h"
 #include "comm/group.h"
 #include "comm/init.h"
+#include "comm/split.h"
 
 namespace hcomm {
 namespace {
@@ -20,18 +21,27 @@ Status outside_group(const char* function) {
   return group_refuse(Status::failure(hcommInvalidUsage, std::string(function) + " cannot be part of a group"));
 }
 
-// Makes one communicator by `make` and its handle in *comm, which is NULL after a failure.
+// Makes one communicator by `make` and its handle in *comm, which is NULL after a failure, or where there is none for this rank.
 template <class Make>  // Make: () -> Result<std::unique_ptr<Communicator>>
 Status make_one(hcommComm_t* comm, const char* function, Make&& make) {
-  if (comm == nullptr) return null_argument("comm");
+  if (comm == nullptr) return null_argument("the new communicator's handle");
   *comm = nullptr;
   if (Status status = outside_group(function); !status.ok()) return status;
   Result<std::unique_ptr<Communicator>> made = make();
   if (!made.ok()) return std::move(made).status();
+  if (made.value() == nullptr) return {};
   Result<hcommComm_t> handle = add_handle(std::move(made).value());
   if (!handle.ok()) return std::move(handle).status();
   *comm = handle.value();
   return {};
+}
+
+Status make_from(hcommComm_t comm, hcommComm_t* newcomm, const char* function, int color, int key) {
+  return make_one(newcomm, function, [&]() -> Result<std::unique_ptr<Communicator>> {
+    Communicator* const parent = find_communicator(comm);
+    if (parent == nullptr) return no_such_handle(comm);
+    return split(*parent, color, key);
+  });
 }
 
 Status make_all(hcommComm_t* comms, int size) {
@@ -92,6 +102,14 @@ hcommResult_t hcommCommInitEnv(hcommComm_t* comm) {
 
 hcommResult_t hcommCommInitAll(hcommComm_t* comms, int size) {
   return boundary([&] { return hcomm::make_all(comms, size); });
+}
+
+hcommResult_t hcommCommSplit(hcommComm_t comm, int color, int key, hcommComm_t* newcomm) {
+  return boundary([&] { return hcomm::make_from(comm, newcomm, "hcommCommSplit", color, key); });
+}
+
+hcommResult_t hcommCommDup(hcommComm_t comm, hcommComm_t* newcomm) {
+  return boundary([&] { return hcomm::make_from(comm, newcomm, "hcommCommDup", 0, 0); });
 }
 
 hcommResult_t hcommCommDestroy(hcommComm_t comm) {

@@ -24,6 +24,7 @@ Communicator::Communicator(Membership membership)
     : rank_(membership.rank),
       ranks_(membership.ranks),
       settings_(std::move(membership.settings)),
+      kin_(membership.kin),
       transport_name_(membership.transport_name),
       process_(fork_generation()),
       clock_(membership.clock != nullptr ? *membership.clock : monotonic_clock()),

@@ -27,6 +27,7 @@
 #include "comm/drivers.h"
 #include "comm/init_times.h"
 #include "engine/engine.h"
+#include "net/mac.h"
 #include "transport/local_memory.h"
 #include "transport/transport.h"
 
@@ -42,6 +43,7 @@ struct Membership {
   bool can_map_peers = false;              // this rank can map its peers' windows
   RankLayout layout = {};                  // which ranks are on one host
   std::vector<CoreUse> cores = {};         // [rank]; empty: nothing is known, and each rank counts as alone on one core
+  Secret kin{};                            // what only the ranks of this communicator know, for those that are made from it
   Store store = Store::regular;            // how best to write what another process reads; the same on all ranks
   const Clock* clock = nullptr;            // borrowed; null: CLOCK_MONOTONIC
 };
@@ -57,6 +59,7 @@ class Communicator {
   int rank() const { return rank_; }
   int ranks() const { return ranks_; }
   const Settings& settings() const { return settings_; }
+  const Secret& kin() const { return kin_; }
 
   // Finds out with all ranks what all must decide alike. Collective; before any other call. Without a window it is nothing.
   // In two parts, so that one thread can make several ranks: begin on each, wait_for() all, finish on each.
@@ -136,6 +139,7 @@ class Communicator {
   const int rank_;
   const int ranks_;
   const Settings settings_;
+  const Secret kin_;
   const std::string_view transport_name_;
   const std::uint32_t process_;  // the fork generation it was made in
   const Clock& clock_;

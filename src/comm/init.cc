@@ -136,6 +136,7 @@ Result<std::unique_ptr<Communicator>> join_job(Appointment appointment, const Kn
                                                         .can_map_peers = can_map(met),
                                                         .layout = ways.layout,
                                                         .cores = core_uses_of(met),
+                                                        .kin = derive(appointment.job.secret, "kin"),
                                                         .store = store_of(met)});
   const TimeNs open = clock.now();
   Result<std::unique_ptr<Communicator>> agreed_on = agreed(std::move(made));
@@ -148,12 +149,12 @@ Result<std::unique_ptr<Communicator>> join_job(Appointment appointment, const Kn
   return agreed_on;
 }
 
-Result<std::unique_ptr<Communicator>> alone(const Settings& settings) {
+}  // namespace
+
+Result<std::unique_ptr<Communicator>> init_alone(const Settings& settings) {
   return std::make_unique<Communicator>(
       Membership{.rank = 0, .ranks = 1, .settings = settings, .transport = nullptr, .transport_name = "self"});
 }
-
-}  // namespace
 
 Result<std::vector<std::unique_ptr<Communicator>>> init_all(int ranks) {
   Result<KnobReading> knobs = read_process_knobs(0);
@@ -173,7 +174,7 @@ Result<std::vector<std::unique_ptr<Communicator>>> init_all(int ranks, const Set
   if (!sizes.ok()) return std::move(sizes).status();
   std::vector<std::unique_ptr<Communicator>> made;
   if (ranks == 1) {
-    Result<std::unique_ptr<Communicator>> one = alone(settings);
+    Result<std::unique_ptr<Communicator>> one = init_alone(settings);
     made.push_back(std::move(one).value());
     return made;
   }
@@ -236,7 +237,7 @@ Result<std::unique_ptr<Communicator>> init_rank_with(int ranks, const hcommUniqu
   Result<Meeting> meeting = join(
       job.value(), {.timeout_ns = knobs.settings.connect_timeout_ns, .agreement = agreement_text(knobs), .progress = {}});
   if (!meeting.ok()) return std::move(meeting).status();
-  return alone(knobs.settings);
+  return init_alone(knobs.settings);
 }
 
 }  // namespace
@@ -283,7 +284,7 @@ Result<std::unique_ptr<Communicator>> init_env() {
   if (!knobs.ok()) return std::move(knobs).status();
   for (const std::string& remark : detection.remarks) log(LogLevel::info, "bootstrap", remark);
   if (Status status = check_names(knobs.value().settings); !status.ok()) return status;
-  if (launch.ranks == 1) return alone(knobs.value().settings);
+  if (launch.ranks == 1) return init_alone(knobs.value().settings);
   Result<std::unique_ptr<Communicator>> made = join_run(launch, knobs.value(), began);
   if (made.ok()) return made;
   return std::move(made).status().during("joining as rank " + std::to_string(launch.rank) + " of " +

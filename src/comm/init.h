@@ -23,6 +23,9 @@ Result<std::vector<std::unique_ptr<Communicator>>> init_all(int ranks, const Set
 Status make_unique_id(hcommUniqueId& id);
 Status make_unique_id(hcommUniqueId& id, const Settings& settings);
 
+// Of one rank.
+Result<std::unique_ptr<Communicator>> init_alone(const Settings& settings);
+
 // Joins an id, or what the launcher started. Collective.
 Result<std::unique_ptr<Communicator>> init_rank(int ranks, const hcommUniqueId& id, int rank);
 Result<std::unique_ptr<Communicator>> init_rank(int ranks, const hcommUniqueId& id, int rank, const Settings& settings);
