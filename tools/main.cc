@@ -10,7 +10,9 @@
 #include <vector>
 
 #include "command_line.h"
+#include "description.h"
 #include "env_command.h"
+#include "pages_command.h"
 #include "perf_command.h"
 #include "plan_command.h"
 #include "run_command.h"
@@ -48,23 +50,27 @@ void check_command_name(const CLI::App& app, const std::vector<std::string>& wor
   if (words.empty()) throw hcomm::UsageError("no command; hcomm --help lists them");
   if (words.front().starts_with('-')) return;
   std::vector<std::string_view> names;
-  for (const CLI::App* command : app.get_subcommands({})) names.push_back(command->get_name());
-  if (std::find(names.begin(), names.end(), words.front()) != names.end()) return;
+  for (const CLI::App* command : app.get_subcommands({})) {
+    if (command->get_name() == words.front()) return;
+    if (!command->get_group().empty()) names.push_back(command->get_name());
+  }
   throw hcomm::UsageError(hcomm::unknown_name("command", words.front(), names));
 }
 
 int run_main(int count, char** arguments) {
   int exit_code = 0;
   Words words = split(count, arguments);
+  hcomm::Choices choices;
   CLI::App app("Collective communication between ranks: run programs, measure, explain.");
   app.name("hcomm");
   app.set_version_flag("--version", version_text());
   app.require_subcommand(1);
   hcomm::add_run_command(app, exit_code, words.after_dashes);
-  hcomm::add_perf_command(app, exit_code, words.own);
-  hcomm::add_plan_command(app, exit_code);
+  hcomm::add_perf_command(app, exit_code, words.own, choices);
+  hcomm::add_plan_command(app, exit_code, choices);
   hcomm::add_verify_command(app, exit_code);
   hcomm::add_env_command(app, exit_code);
+  hcomm::add_pages_commands(app, exit_code, choices, version_text());
   const std::string name = words.own.empty() ? "hcomm" : "hcomm " + words.own.front();
   try {
     check_command_name(app, words.own);

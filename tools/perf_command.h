@@ -6,9 +6,11 @@
 #include <string>
 #include <vector>
 
+#include "description.h"
+
 namespace hcomm {
 
 // `words`: the command line as given, to start ranks with.
-void add_perf_command(CLI::App& app, int& exit_code, const std::vector<std::string>& words);
+void add_perf_command(CLI::App& app, int& exit_code, const std::vector<std::string>& words, Choices& choices);
 
 }  // namespace hcomm

@@ -12,7 +12,6 @@
 namespace hcomm {
 namespace {
 
-constexpr TimeNs kAimedTime = 20 * kMillisecond;  // of one repetition, when the iterations are ours to choose
 constexpr int kMaxIterations = 20'000;
 constexpr int kMinSamples = 5;
 constexpr int kMaxSamples = 1000;
@@ -249,7 +248,7 @@ Result<int> PerfBench::choose_iterations(const PerfCase& what, bool in_place) co
   if (options_->iterations > 0) return options_->iterations;
   std::vector<std::int64_t> mean = {std::max<TimeNs>(took.value() / calls, 1)};
   if (Status status = agree_on_slowest(mean); !status.ok()) return status;
-  return static_cast<int>(std::clamp<TimeNs>(kAimedTime / mean[0], 1, kMaxIterations));
+  return static_cast<int>(std::clamp<TimeNs>(options_->aimed_time_ns / mean[0], 1, kMaxIterations));
 }
 
 // The total of each repetition, of the slowest rank.

@@ -35,8 +35,26 @@ std::vector<OpName> all_ops() {
   return ops;
 }
 
-constexpr std::size_t kDefaultBegin = 8;
-constexpr std::size_t kDefaultEnd = std::size_t{64} << 20;
+// What is measured if the words do not say.
+struct Defaults {
+  std::size_t begin;
+  std::size_t end;
+  int warmup;
+  TimeNs aimed_time_ns;  // of one repetition
+};
+
+Defaults defaults_of(PerfMode mode) {
+  constexpr std::size_t kKiB = 1024;
+  constexpr std::size_t kMiB = 1024 * kKiB;
+  switch (mode) {
+    case PerfMode::table:     return {8, 64 * kMiB, 5, 20 * kMillisecond};
+    case PerfMode::latency:   return {8, 8 * kKiB, 100, 100 * kMillisecond};
+    case PerfMode::bandwidth: return {kMiB, 64 * kMiB, 5, 20 * kMillisecond};
+    case PerfMode::osu:       return {4, kMiB, 100, 20 * kMillisecond};
+  }
+  unreachable();
+}
+
 constexpr int kDefaultRanks = 4;
 constexpr std::size_t kMaxRows = 10'000;
 constexpr long kMaxCount = 1'000'000;
@@ -73,9 +91,9 @@ std::size_t size_of(std::string_view option, const std::string& word, std::size_
   return size.value();
 }
 
-std::vector<std::size_t> sizes_of(const PerfWords& words) {
-  const std::size_t begin = size_of("-b", words.begin, kDefaultBegin);
-  const std::size_t end = size_of("-e", words.end, std::max(begin, words.begin.empty() ? kDefaultEnd : begin));
+std::vector<std::size_t> sizes_of(const PerfWords& words, const Defaults& defaults) {
+  const std::size_t begin = size_of("-b", words.begin, defaults.begin);
+  const std::size_t end = size_of("-e", words.end, std::max(begin, words.begin.empty() ? defaults.end : begin));
   if (begin < 1) throw UsageError("-b is 0; the smallest size is 1 byte");
   if (end < begin) {
     throw UsageError("-e " + words.end + " is less than -b " + (words.begin.empty() ? std::to_string(begin) : words.begin) +
@@ -134,19 +152,43 @@ void check_pair(const PerfOptions& options) {
                    "; legal for it are " + legal);
 }
 
+PerfMode mode_of(const PerfWords& words) {
+  std::vector<std::string_view> names;
+  for (const PerfMode mode : kPerfModes) {
+    if (name(mode) == words.mode) return mode;
+    names.push_back(name(mode));
+  }
+  throw UsageError("--mode: " + unknown_name("mode", words.mode, names));
+}
+
+// What the columns of a mode have no room for.
+void check_mode(PerfOptions& options) {
+  if (options.mode == PerfMode::table) return;
+  const std::string mode = "--mode " + std::string(name(options.mode));
+  if (options.csv) throw UsageError("--csv and " + mode + " exclude each other: each is a layout of the rows");
+  if (options.types.size() > 1 || options.ops.size() > 1)
+    throw UsageError(mode + " shows one type and one operation; name one with -t and one with -o");
+  if (options.mode != PerfMode::bandwidth) return;
+  std::erase(options.collectives, Collective::barrier);
+  if (options.collectives.empty()) throw UsageError(mode + ": a barrier moves no bytes; take --mode latency or osu");
+}
+
 }  // namespace
 
 PerfOptions understand(const PerfWords& words, int launched_ranks) {
   PerfOptions options;
+  options.mode = mode_of(words);
+  const Defaults defaults = defaults_of(options.mode);
   options.collectives = collectives_of(words.collective);
   options.types = entries_of("type", words.dtype, all_types());
   options.ops = entries_of("operation", words.op, all_ops());
   check_pair(options);
-  options.sizes = sizes_of(words);
+  options.sizes = sizes_of(words, defaults);
   options.ranks = ranks_of(words, launched_ranks);
   options.root = number_of("-r", words.root, 0, options.ranks - 1);
   options.iterations = number_of("--iters", words.iterations, 0, kMaxCount);
-  options.warmup = number_of("--warmup", words.warmup, 0, kMaxCount);
+  options.warmup = number_of("--warmup", words.warmup.value_or(defaults.warmup), 0, kMaxCount);
+  options.aimed_time_ns = defaults.aimed_time_ns;
   options.repetitions = number_of("--repetitions", words.repetitions, 1, kMaxCount);
   check_algorithm(words.algorithm, options.collectives);
   options.algorithm = words.algorithm;
@@ -155,6 +197,7 @@ PerfOptions understand(const PerfWords& words, int launched_ranks) {
   options.private_memory = words.memory == "private";
   options.json_path = words.json_path;
   options.csv = words.csv;
+  check_mode(options);
   return options;
 }
 

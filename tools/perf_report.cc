@@ -15,6 +15,7 @@
 
 #include "base/descriptor.h"
 #include "base/knobs.h"
+#include "perf_layout.h"
 
 namespace hcomm {
 namespace {
@@ -136,6 +137,7 @@ void PerfReport::begin() const {
                "algbw_gbs,busbw_gbs,wrong\n");
     return;
   }
+  if (options_.mode != PerfMode::table) return;
   fmt::print("# hcomm {}: {} ranks on {} usable processors ({}), {} memory\n", version_text(), ranks_, usable_processors(),
              processor_name(), options_.private_memory ? "private" : "shared");
   const InitTimes& init = costs_.init;
@@ -149,9 +151,13 @@ void PerfReport::begin() const {
              idle.heap_bytes, idle.shared_bytes, idle.descriptors, idle.threads);
 }
 
-void PerfReport::begin_collective(Collective collective) const {
+void PerfReport::begin_collective(const PerfCase& first) const {
   if (options_.csv) return;
-  fmt::print("#\n# {}\n", name(collective));
+  if (options_.mode != PerfMode::table) {
+    fmt::print("{}", layout_heading(options_, first, ranks_, version_text()));
+    return;
+  }
+  fmt::print("#\n# {}\n", name(first.collective));
   fmt::print("#{:>11} {:>12} {:>9} {:>6} {:>5} {:^32} {:^32}\n", "", "", "", "", "", "out-of-place", "in-place");
   fmt::print("#{:>11} {:>12} {:>9} {:>6} {:>5}", "size", "count", "type", "redop", "root");
   for (int i = 0; i < 2; ++i) fmt::print(" {:>9} {:>7} {:>7} {:>6}", "time", "algbw", "busbw", "#wrong");
@@ -166,6 +172,8 @@ void PerfReport::add(PerfRow row) {
   if (options_.csv) {
     print_csv(row.what, row.out_of_place);
     if (row.in_place) print_csv(row.what, *row.in_place);
+  } else if (options_.mode != PerfMode::table) {
+    fmt::print("{}", layout_row(options_.mode, row.what, row.out_of_place));
   } else {
     const std::string none = fmt::format(" {:>9} {:>7} {:>7} {:>6}", "-", "-", "-", "-");
     fmt::print("{:>12} {:>12} {:>9} {:>6} {:>5}{}{}\n", row.what.bytes, row.what.count, type_text(row.what), op_text(row.what),
@@ -196,7 +204,7 @@ double PerfReport::average_busbw() const {
 void PerfReport::end() const {
   if (options_.csv) return;
   fmt::print("# Out of bounds values : {} {}\n", wrong_, wrong_ == 0 ? "OK" : "FAILED");
-  fmt::print("# Avg bus bandwidth    : {:.4f}\n", average_busbw());
+  if (options_.mode == PerfMode::table) fmt::print("# Avg bus bandwidth    : {:.4f}\n", average_busbw());
   std::fflush(stdout);
 }
 

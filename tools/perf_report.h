@@ -1,4 +1,4 @@
-// How the results of `hcomm perf` look: the table of nccl-tests, CSV, and one JSON object.
+// How the results of `hcomm perf` look: the table of nccl-tests, the layouts of --mode, CSV, and one JSON object.
 #pragma once
 
 #include <optional>
@@ -14,7 +14,7 @@ namespace hcomm {
 struct PerfRow {
   PerfCase what;
   PerfResult out_of_place;
-  std::optional<PerfResult> in_place;  // barrier has none
+  std::optional<PerfResult> in_place;  // none for barrier, and but in the table
 };
 
 // Prints as rows come. Only rank 0 has one.
@@ -24,7 +24,7 @@ class PerfReport {
       : options_(options), ranks_(ranks), costs_(costs) {}
 
   void begin() const;
-  void begin_collective(Collective collective) const;
+  void begin_collective(const PerfCase& first) const;
   void add(PerfRow row);
   void end() const;
 

@@ -217,15 +217,16 @@ int run(const Words& words) {
 
 }  // namespace
 
-void add_plan_command(CLI::App& app, int& exit_code) {
+void add_plan_command(CLI::App& app, int& exit_code, Choices& choices) {
   auto words = std::make_shared<Words>();
   CLI::App* const command = app.add_subcommand("plan", "Show which algorithm would serve a call, and why");
-  command->add_option("collective", words->collective, "allreduce, broadcast, ...; all if not given");
+  choices.offer(command->add_option("collective", words->collective, "allreduce, broadcast, ...; all if not given"),
+                collective_words());
   command->add_option("-n,--ranks", words->ranks, "Ranks of all hosts")->check(CLI::Range(1, kMaxRanks))->capture_default_str();
   command->add_option("-b,--bytes", words->bytes, "Size of the larger buffer: 8, 4K, 64M")->capture_default_str();
-  command->add_option("-d,--type", words->dtype, "Element type")->capture_default_str();
-  command->add_option("-o,--op", words->op, "Operation of a reduction")->capture_default_str();
-  command->add_option("--algo", words->algorithm, "As HCOMM_ALGO, and instead of it");
+  choices.offer(command->add_option("-d,--type", words->dtype, "Element type")->capture_default_str(), type_words());
+  choices.offer(command->add_option("-o,--op", words->op, "Operation of a reduction")->capture_default_str(), op_words());
+  choices.offer(command->add_option("--algo", words->algorithm, "As HCOMM_ALGO, and instead of it"), algorithm_words("adaptive"));
   command->add_option("--layout", words->layout, "Hosts times ranks of each, as 2x2, or ranks of each host, as 3+1");
   command->add_option("--hosts", words->hosts, "So many hosts, as evenly filled as can be")->capture_default_str();
   command->add_option("--root", words->root, "Root of a broadcast or reduce")->capture_default_str();

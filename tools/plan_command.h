@@ -3,8 +3,10 @@
 
 #include <CLI/CLI.hpp>
 
+#include "description.h"
+
 namespace hcomm {
 
-void add_plan_command(CLI::App& app, int& exit_code);
+void add_plan_command(CLI::App& app, int& exit_code, Choices& choices);
 
 }  // namespace hcomm

@@ -98,7 +98,7 @@ int run(const Words& words) {
 void add_verify_command(CLI::App& app, int& exit_code) {
   auto words = std::make_shared<Words>();
   CLI::App* const command = app.add_subcommand("verify", "Prove schedules right, or refuse them with the reason");
-  command->add_option("files", words->files, "Schedules in text form; - is standard input");
+  command->add_option("files", words->files, "Schedules in text form; - is standard input")->type_name("FILE");
   command->add_flag("--all", words->all, "Prove every algorithm of this library, and every pair that shares memory");
   command->add_option("--max-ranks", words->max_ranks, "With --all: prove at 1 to so many ranks")
       ->check(CLI::Range(1, kMaxRanksOfAll))

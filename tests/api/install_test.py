@@ -43,6 +43,10 @@ with tempfile.TemporaryDirectory() as root:
     environment = dict(os.environ, LD_LIBRARY_PATH=os.path.dirname(library))
     told = run(os.path.join(BUILD, "tools", "hcomm"), "run", "-n", "2", "--", program, env=environment)
     assert sorted(told.splitlines()) == ["rank 0 of 2: success, 1", "rank 1 of 2: success, 1"], told
+    assert only(root, "hcomm-perf.1").endswith("/man/man1/hcomm-perf.1")
+    for name in ("bash-completion/completions/hcomm", "zsh/site-functions/_hcomm", "fish/vendor_completions.d/hcomm.fish"):
+        assert os.path.getsize(only(root, "hcomm.1").replace("man/man1/hcomm.1", name)) > 0, name
+
     package = os.path.dirname(only(root, "_library.py"))  # beside it is a link to the library
     assert os.path.samefile(os.path.join(package, "libhcomm.so.0"), library), package
     environment = dict(os.environ, PYTHONPATH=os.path.dirname(package), PYTHONDONTWRITEBYTECODE="1")
