@@ -92,7 +92,10 @@ HCOMM_EXPORT hcommResult_t hcommCommDestroy(hcommComm_t comm);
  * The handle is still to be destroyed. */
 HCOMM_EXPORT hcommResult_t hcommCommAbort(hcommComm_t comm);
 
+/* How many ranks there are. */
 HCOMM_EXPORT hcommResult_t hcommCommCount(hcommComm_t comm, int* count);
+
+/* Which of them this one is: 0 to the count - 1. */
 HCOMM_EXPORT hcommResult_t hcommCommUserRank(hcommComm_t comm, int* rank);
 
 /* What the next call would answer: hcommSuccess, or the final error. */
@@ -175,8 +178,11 @@ HCOMM_EXPORT hcommResult_t hcommAllToAllV(const void* send, const size_t* send_c
 /* Returns on no rank before every rank has called it. */
 HCOMM_EXPORT hcommResult_t hcommBarrier(hcommComm_t comm, hcommStream_t stream);
 
-/* Groups nest; see conventions 2 and 3. Per thread. */
+/* From here to hcommGroupEnd this thread's calls are recorded. Groups nest; see conventions 2 and 3. */
 HCOMM_EXPORT hcommResult_t hcommGroupStart(void);
+
+/* Ends the group. The outermost one issues what was recorded and returns when it has completed, or issues nothing if a call was
+ * refused, and returns the first error. */
 HCOMM_EXPORT hcommResult_t hcommGroupEnd(void);
 
 /* --- Memory --------------------------------------------------------------------------------------------------------- */
@@ -185,7 +191,7 @@ HCOMM_EXPORT hcommResult_t hcommGroupEnd(void);
  * is legal everywhere, too. Page aligned, zeroed; a size of 0 gives NULL. */
 HCOMM_EXPORT hcommResult_t hcommMemAlloc(void** memory, size_t bytes);
 
-/* NULL is legal. */
+/* Frees what hcommMemAlloc gave. NULL is legal. */
 HCOMM_EXPORT hcommResult_t hcommMemFree(void* memory);
 
 #ifdef __cplusplus

@@ -16,6 +16,7 @@ extern "C" {
 #define HCOMM_ENUM_TYPE
 #endif
 
+/* What every function answers. */
 typedef enum HCOMM_ENUM_TYPE {
   hcommSuccess = 0,
   hcommSystemError = 2,     /* the operating system refused something */
@@ -55,6 +56,7 @@ typedef enum HCOMM_ENUM_TYPE {
   hcommComplex128 = 16
 } hcommDataType_t;
 
+/* Operations of a reduction; docs/types.md says which type has which. */
 typedef enum HCOMM_ENUM_TYPE {
   hcommSum = 0,
   hcommProd = 1,
@@ -73,9 +75,10 @@ typedef enum HCOMM_ENUM_TYPE {
 typedef struct hcommComm* hcommComm_t;
 typedef struct hcommStream* hcommStream_t;
 
+#define HCOMM_UNIQUE_ID_BYTES 128
+
 /* Names a job that ranks join (hcommCommInitRank). Copy its bytes to every rank by any means;
  * whoever holds them can join, so treat them as a secret. */
-#define HCOMM_UNIQUE_ID_BYTES 128
 typedef struct {
   char internal[HCOMM_UNIQUE_ID_BYTES];
 } hcommUniqueId;
