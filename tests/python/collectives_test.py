@@ -190,6 +190,27 @@ class Collectives(unittest.TestCase):
         self.assertEqual(first.tolist(), [sum(RANKS)] * 3)
         self.assertEqual(second.tolist(), [[rank] * 2 for rank in RANKS])
 
+    def test_split(self):
+        odd = COMM.split(RANK % 2, -RANK)  # backwards
+        mine = [rank for rank in reversed(RANKS) if rank % 2 == RANK % 2]
+        self.assertEqual((odd.size, odd.rank), (len(mine), mine.index(RANK)))
+        self.assertEqual(odd.all_gather(numpy.int32([RANK])).ravel().tolist(), mine)
+        odd.close()
+        alone = COMM.split(3 if RANK == SIZE - 1 else None)
+        if RANK == SIZE - 1:
+            self.assertEqual((alone.size, alone.rank), (1, 0))
+        else:
+            self.assertIsNone(alone)
+        with self.assertRaises(ValueError) as caught:
+            COMM.split(-1)
+        self.assertIn("color is -1", str(caught.exception))
+
+    def test_dup(self):
+        with COMM.dup() as other:
+            self.assertEqual((other.rank, other.size), (RANK, SIZE))
+            self.assertNotEqual(other.handle, COMM.handle)
+            self.assertEqual(other.all_reduce(numpy.int64([1])).tolist(), [SIZE])
+
     def test_an_id_for_all(self):
         made = numpy.frombuffer(hcomm.unique_id() if RANK == 0 else bytes(128), "uint8").copy()
         COMM.broadcast(made)

@@ -7,9 +7,12 @@ from ._library import UNIQUE_ID_BYTES, UniqueId, check, library
 from ._vectors import Vectors
 
 
+NO_COLOR = -1  # HCOMM_SPLIT_NOCOLOR
+
+
 class Communicator(Vectors):
-    """One rank of a group of ranks. Made by from_env, from_id or all_in_process; ended by close(), a `with` block, or when
-    nothing refers to it.
+    """One rank of a group of ranks. Made by from_env, from_id, all_in_process, split or dup; ended by close(), a `with` block,
+    or when nothing refers to it.
 
     Buffers are numpy arrays or anything else with the buffer protocol, contiguous in C order; a result must be writable. Their
     format says which type the elements have; dtype says it where the format cannot, as for bfloat16 in an array of uint16, or
@@ -59,6 +62,21 @@ class Communicator(Vectors):
         handles = (ctypes.c_void_p * size)()
         check(library().hcommCommInitAll(handles, size))
         return [cls(handle) for handle in handles]
+
+    def split(self, color, key=0):
+        """A new communicator of the ranks that pass the same color, a number from 0, in the order of their keys and, where keys
+        are equal, of their ranks here; None for a rank whose color is None. Collective over this communicator, which stays as it
+        is; returns when all ranks of the color have joined. Not in a group, and not for one thread that drives several ranks."""
+        color = NO_COLOR if color is None else whole("color", color, 0)
+        handle = ctypes.c_void_p()
+        self._ask(library().hcommCommSplit, color, whole("key", key, -2**31), ctypes.byref(handle))
+        return None if handle.value is None else type(self)(handle.value)
+
+    def dup(self):
+        """A new communicator of the same ranks in the same order; otherwise as split. Calls in one do not wait for the other."""
+        handle = ctypes.c_void_p()
+        self._ask(library().hcommCommDup, ctypes.byref(handle))
+        return type(self)(handle.value)
 
     @property
     def rank(self):

@@ -34,6 +34,8 @@ PROTOTYPES = {
     "hcommCommInitRank": [POINTER(COMM), c_int, UniqueId, c_int],
     "hcommCommInitAll": [POINTER(COMM), c_int],
     "hcommCommInitEnv": [POINTER(COMM)],
+    "hcommCommSplit": [COMM, c_int, c_int, POINTER(COMM)],
+    "hcommCommDup": [COMM, POINTER(COMM)],
     "hcommCommDestroy": [COMM],
     "hcommCommAbort": [COMM],
     "hcommCommCount": [COMM, POINTER(c_int)],
