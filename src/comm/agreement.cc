@@ -8,8 +8,9 @@ namespace hcomm {
 bool Communicator::has_to_agree() const { return ranks_ > 1 && cache_.facts().has_window; }
 
 Status Communicator::begin_agreement() {
+  agreeing_ = ranks_ > 1;
+  reaching_ = agreeing_ && !has_to_agree();
   if (!has_to_agree()) return {};
-  agreeing_ = true;
   all_can_map_ = can_map_peers_ ? 1 : 0;
   queue({.collective = Collective::allreduce,
          .send = &all_can_map_,
@@ -21,8 +22,8 @@ Status Communicator::begin_agreement() {
 }
 
 Status Communicator::finish_agreement() {
-  if (!has_to_agree()) return {};
   agreeing_ = false;
+  if (!has_to_agree()) return {};
   windows_agreed_ = all_can_map_ != 0;
   cache_.learn(SharedFacts(cache_.facts()));
   engine_.forget_buffers();
@@ -31,6 +32,13 @@ Status Communicator::finish_agreement() {
   sequence_ = 0;
   last_call_ = {};
   return {};
+}
+
+// Moves the making of ways on. Returns how much was done.
+int Communicator::reach() {
+  const int work = transport_->poll();
+  reaching_ = transport_->reach() != kNoRank;
+  return work + (reaching_ ? 0 : 1);
 }
 
 }  // namespace hcomm

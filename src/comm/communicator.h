@@ -61,7 +61,8 @@ class Communicator {
   const Settings& settings() const { return settings_; }
   const Secret& kin() const { return kin_; }
 
-  // Finds out with all ranks what all must decide alike. Collective; before any other call. Without a window it is nothing.
+  // Finds out with all ranks what all must decide alike or, without a window, makes the ways that news of a failure will take.
+  // Collective; before any other call.
   // In two parts, so that one thread can make several ranks: begin on each, wait_for() all, finish on each.
   Status begin_agreement();
   Status finish_agreement();
@@ -106,9 +107,12 @@ class Communicator {
   void end(hcommResult_t result);
   SharedFacts facts(Membership& membership);
   bool has_to_agree() const;
+  int reach();
+  Status check_reach();
+  TimeNs waited_until(TimeNs now);
 
   bool busy() const {
-    return engine_.running() || !engine_.failure().ok() || stranger_ >= 0 || next_queued_ < queued_.size();
+    return reaching_ || engine_.running() || !engine_.failure().ok() || stranger_ >= 0 || next_queued_ < queued_.size();
   }
   CallWords own_call() const { return words_of(current_, calls_, before_); }  // the current one
   Result<int> turn();
@@ -180,7 +184,8 @@ class Communicator {
   std::vector<Watch> watches_;  // [rank]
   CallInfo last_call_;
   Tracer* tracer_ = nullptr;
-  bool agreeing_ = false;            // the communicator is being made
+  bool agreeing_ = false;            // the communicator is being made,
+  bool reaching_ = false;            // and the ways to its peers
   std::int64_t all_can_map_ = 0;
   Engine engine_;                        // last: it borrows from the members above
 

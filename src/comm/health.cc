@@ -22,20 +22,22 @@ constexpr TimeNs kAnswerPatience = 200 * kMillisecond;
 constexpr TimeNs kLeastPatience = 500 * kMillisecond;
 // Of a peer that stands still, whatever the clock says: this process may itself have been stopped.
 constexpr int kLooks = 5;
+constexpr TimeNs kReachMargin = 10 * kSecond;
 
 }  // namespace
 
 Status Communicator::check_health() {
   const bool is_telling = tell_by_ != 0;
-  if (transport_ == nullptr || (!engine_.running() && !is_telling)) return {};
+  if (transport_ == nullptr || (!engine_.running() && !is_telling && !reaching_)) return {};
   show_life();
   transport_->heed();
   Board& board = transport_->board();
   if (board.has_verdict()) {
-    if (advance() > 0) return {};  // what is there is taken, even so
+    if (!reaching_ && advance() > 0) return {};  // what is there is taken, even so
     const auto verdict = board.verdict();
     return verdict ? fail(told(*verdict, operation_text(own_call()))) : Status();
   }
+  if (reaching_) return check_reach();
   if (!engine_.running()) return {};
   if (const Rank other = stranger(); other != kNoRank) {
     if (advance() > 0) return {};
@@ -52,17 +54,31 @@ Status Communicator::check_health() {
   return check_time();
 }
 
-Status Communicator::check_time() {
-  const TimeNs now = clock_.now();
+// How long there has been no progress. Asks the peers now and then.
+TimeNs Communicator::waited_until(TimeNs now) {
   if (waiting_since_ == 0) {
     waiting_since_ = now;
     next_inquiry_ = now + kInquiryPause;
   }
-  const TimeNs waited = now - waiting_since_;
   if (now >= next_inquiry_) {
     next_inquiry_ = now + kInquiryPause;
     transport_->inquire();
   }
+  return now - waiting_since_;
+}
+
+// A peer that cannot be reached is no failure before a call needs it, so this waits somewhat longer than for that to be known.
+Status Communicator::check_reach() {
+  const TimeNs now = clock_.now();
+  if (waited_until(now) <= add_saturated(settings_.connect_timeout_ns, kReachMargin)) return {};
+  return fail(Status::failure(hcommTimeout, "rank " + std::to_string(transport_->reach()) + " was not connected with within " +
+                                                std::to_string(settings_.connect_timeout_ns / kMillisecond) +
+                                                " ms (HCOMM_CONNECT_TIMEOUT)"));
+}
+
+Status Communicator::check_time() {
+  const TimeNs now = clock_.now();
+  const TimeNs waited = waited_until(now);
   if (waited < kInquiryPause && waited < timeout() && waited < settings_.peer_timeout_ns) return {};
   if (const Rank stuck = stuck_rank(now); stuck != kNoRank) return fail(judge(about(Reason::stuck, stuck)));
   if (!warned_late_ && waited >= settings_.peer_timeout_ns) warn_late(waited);

@@ -13,7 +13,7 @@ struct InitTimes {
   TimeNs table_ns = 0;     // until this rank knew them
   TimeNs segment_ns = 0;   // until it had the memory of its host, where that comes later than the table
   TimeNs transport_ns = 0;  // opening it
-  TimeNs agree_ns = 0;     // the first exchange over it, where all share memory
+  TimeNs agree_ns = 0;     // the first exchange over it, or the first connections
 };
 
 }  // namespace hcomm

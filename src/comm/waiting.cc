@@ -74,7 +74,9 @@ Result<bool> Communicator::nudge() {
 // Moves the current call, or begins the next one. Returns how much was done.
 Result<int> Communicator::turn() {
   int work = 1;
-  if (engine_.running()) {
+  if (reaching_) {
+    work = reach();
+  } else if (engine_.running()) {
     work = advance();
   } else if (engine_.failure().ok() && stranger_ < 0) {
     if (Status begun = begin_next(); !begun.ok()) return begun;

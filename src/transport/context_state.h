@@ -33,6 +33,9 @@ class ContextState final : public ChannelOwner {
 
   // This rank's communicator is here; what came before it is made known to it.
   void set_board(const Board& board);
+  // Who hears of everything through memory that it shares with this rank.
+  void set_here(std::vector<bool> here) { here_ = std::move(here); }
+  bool is_here(int peer) const { return !here_.empty() && here_[static_cast<std::size_t>(peer)]; }
   bool is_early() const { return !board_.has_value(); }
   Board* board() { return board_.has_value() ? &*board_ : nullptr; }
   bool is_over() const { return board_.has_value() && board_->has_verdict(); }
@@ -57,6 +60,7 @@ class ContextState final : public ChannelOwner {
   int arrivals_ = 0;
   bool has_news_ = false;
   std::optional<Board> board_;
+  std::vector<bool> here_;  // [rank]; empty: nobody
   std::vector<int> early_leavers_;
   std::unique_ptr<const Verdict> early_verdict_;
 };

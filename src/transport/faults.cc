@@ -128,6 +128,7 @@ class FaultyTransport final : public Transport {
   Window* window() override { return inner_->window(); }
   Board& board() override { return inner_->board(); }
   void inquire() override { inner_->inquire(); }
+  Rank reach() override { return inner_->reach(); }
   void heed() override { inner_->heed(); }
   void withdraw() override { inner_->withdraw(); }
   void alarm() override { inner_->alarm(); }

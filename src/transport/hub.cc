@@ -12,7 +12,7 @@ constexpr std::size_t kReadBuffer = 64 << 10;
 constexpr TimeNs kTendEvery = 50 * kMillisecond;   // deadlines of handshakes
 constexpr TimeNs kLongestFarewell = kSecond;       // without any more of what was sent arriving,
 constexpr TimeNs kLongestFarewells = 5 * kSecond;  // and in all
-constexpr TimeNs kLongestCall = 900 * kMillisecond;  // for peers who are to hear of a failure and have no link yet
+constexpr TimeNs kLongestCall = 400 * kMillisecond;  // for peers who are to hear of a failure and have no link yet
 // Who listens no more may have ended because of a failure, of which others will tell soon.
 constexpr TimeNs kGraceOfTheGone = kSecond;
 constexpr int kMostTurnsToTheEnd = 16;  // more than the system holds for a connection
@@ -201,6 +201,12 @@ void Hub::resume(int rank, ContextState& context) {
     want_to_receive(context.id(), rank, lane, state);
     peer(rank).link->enqueue(context.id(), lane, state);
   });
+}
+
+// There is a link, or there will be none.
+bool Hub::is_settled(int rank) const {
+  const Peer& known = peers_[static_cast<std::size_t>(rank)];
+  return known.link != nullptr || known.gone || !known.unreachable.empty();
 }
 
 // What was to be said over it was not heard. There was no link between the two before, for one that has begun is the only one.

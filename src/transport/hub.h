@@ -103,6 +103,7 @@ class Hub final : public LinkOwner, private Host {
   void dial_ended(int rank);
   void has_died(int rank);
   void drop_unbegun(int rank);
+  bool is_settled(int rank) const;
   void cannot_reach(int rank, const std::string& why);
   void fail_lanes(int rank, const std::string& why);
 

@@ -33,10 +33,11 @@ class TcpChannel final : public Channel {
   TcpLane& state_;
 };
 
-HubContext::HubContext(SharedHub hub, std::uint32_t id, const Board& board)
+HubContext::HubContext(SharedHub hub, std::uint32_t id, const Board& board, std::vector<bool> here)
     : hub_(std::move(hub)), id_(id), channels_(static_cast<int>(hub_->peers_.size()), hub_->self_) {
   const std::lock_guard lock(hub_->mutex_);
   state_ = &hub_->open_context(id, board);
+  state_->set_here(std::move(here));
 }
 
 HubContext::~HubContext() {
@@ -83,6 +84,21 @@ bool HubContext::sleep(TimeNs most) {
 }
 
 BellName HubContext::bell() const { return hub_->bell_ != nullptr ? hub_->bell_->name() : 0; }
+
+Rank HubContext::reach() {
+  const std::lock_guard lock(hub_->mutex_);
+  const auto ranks = static_cast<int>(hub_->peers_.size());
+  Rank missing = kNoRank;
+  for (int distance = 1; distance < ranks; distance *= 2) {
+    const int after = (hub_->self_ + distance) % ranks;
+    const int before = (hub_->self_ + ranks - distance) % ranks;
+    if (!state_->is_here(after)) hub_->need(after);
+    for (const int peer : {after, before}) {
+      if (!state_->is_here(peer) && !hub_->is_settled(peer)) missing = peer;
+    }
+  }
+  return missing;
+}
 
 void HubContext::inquire() {
   const std::lock_guard lock(hub_->mutex_);

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "transport/channel_table.h"
 #include "transport/hub.h"
@@ -15,7 +16,8 @@ class TcpChannel;
 
 class HubContext {
  public:
-  HubContext(SharedHub hub, std::uint32_t id, const Board& board);
+  // here: [rank], who shares memory with this rank; empty: nobody.
+  HubContext(SharedHub hub, std::uint32_t id, const Board& board, std::vector<bool> here);
   ~HubContext();
   HubContext(const HubContext&) = delete;
   HubContext& operator=(const HubContext&) = delete;
@@ -27,6 +29,7 @@ class HubContext {
   // Until something has happened, or for at most `most`. True: nothing has.
   bool sleep(TimeNs most);
 
+  Rank reach();  // as Transport::reach()
   // Asks all peers it is connected with how they are.
   void inquire();
   void heed();

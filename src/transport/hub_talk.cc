@@ -26,7 +26,10 @@ void Hub::spread(ContextState& context) {
     flush(each.link->peer());
   }
   const auto ranks = static_cast<int>(peers_.size());
-  for (int distance = 1; distance < ranks; distance *= 2) need((self_ + distance) % ranks);
+  for (int distance = 1; distance < ranks; distance *= 2) {
+    const int peer = (self_ + distance) % ranks;
+    if (!context.is_here(peer)) need(peer);
+  }
 }
 
 void Hub::tell_verdicts(int rank) {

@@ -25,7 +25,7 @@ class Mesh final : public Transport {
         local_(std::move(options.local)),
         own_(local_ != nullptr ? 0 : options.ranks),
         board_(local_ != nullptr ? local_->board() : Board(options.ranks, own_.lives.data(), &own_.verdict)),
-        context_(std::move(options.hub), options.context, board_) {
+        context_(std::move(options.hub), options.context, board_, local_ != nullptr ? here_ : std::vector<bool>()) {
     for (std::size_t rank = 0; rank < options.pids.size(); ++rank) {
       if (!is_here(static_cast<int>(rank))) board_.set_pid(static_cast<int>(rank), options.pids[rank]);
     }
@@ -56,6 +56,7 @@ class Mesh final : public Transport {
   }
 
   void inquire() override { context_.inquire(); }
+  Rank reach() override { return context_.reach(); }
   void heed() override { context_.heed(); }
   void withdraw() override { context_.withdraw(); }
 

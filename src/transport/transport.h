@@ -71,6 +71,10 @@ class Transport : public Poller {
   // The call has failed: nothing of it reads or writes its memory any more, and no message of it ends as if it were whole.
   virtual void withdraw() {}
 
+  // Makes the ways by which news of a failure reach everybody, also from a rank that makes no more calls: where ranks share no
+  // memory, to and from the ranks at distances of 1, 2, 4, ... A peer whose way is still being made, or kNoRank.
+  virtual Rank reach() { return kNoRank; }
+
   // Asks the peers that share no memory with this rank how they are. Their answers change the board some time later.
   virtual void inquire() {}
 };

@@ -263,4 +263,35 @@ TEST_CASE("a successor hears nothing of communicators that it was never in") {
   exchange(*zero, *one);
 }
 
+TEST_CASE("ranks reach those at distances of powers of two, and then a verdict comes from one that makes no more turns") {
+  for (const Kind kind : {Kind::tcp, Kind::mixed}) {
+    auto ranks = open_all({.kind = kind, .ranks = 7});
+    const auto missing = [&] {
+      return std::ranges::any_of(ranks, [](const auto& each) {
+        each->poll();
+        return each->reach() != kNoRank;
+      });
+    };
+    const MonotonicClock clock;
+    for (const TimeNs end = clock.now() + 20 * kSecond; missing() && clock.now() < end;) {
+      for (const auto& each : ranks) each->poll();
+    }
+    REQUIRE_FALSE(missing());
+    ranks[6]->board().give({.reason = Reason::aborted, .culprit = 6, .writer = 6});
+    ranks[6]->alarm();
+    const auto waits = [&] {
+      bool waiting = false;
+      for (int rank = 0; rank < 6; ++rank) {
+        Transport& each = *ranks[static_cast<std::size_t>(rank)];
+        each.poll();
+        waiting = waiting || !each.board().has_verdict();
+      }
+      return waiting;
+    };
+    for (const TimeNs end = clock.now() + 20 * kSecond; waits() && clock.now() < end;) {
+    }
+    for (int rank = 0; rank < 6; ++rank) CHECK(ranks[static_cast<std::size_t>(rank)]->board().has_verdict());
+  }
+}
+
 }  // namespace hcomm::test
