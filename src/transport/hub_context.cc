@@ -92,9 +92,10 @@ Rank HubContext::reach() {
   for (int distance = 1; distance < ranks; distance *= 2) {
     const int after = (hub_->self_ + distance) % ranks;
     const int before = (hub_->self_ + ranks - distance) % ranks;
-    if (!state_->is_here(after)) hub_->need(after);
-    for (const int peer : {after, before}) {
-      if (!state_->is_here(peer) && !hub_->is_settled(peer)) missing = peer;
+    for (const int peer : {after, before}) {  // both, for one that died before it dialled is not heard of otherwise
+      if (state_->is_here(peer)) continue;
+      hub_->need(peer);
+      if (!hub_->is_settled(peer)) missing = peer;
     }
   }
   return missing;
