@@ -86,7 +86,7 @@ TEST_CASE("ranks of a colour are a communicator in the order of their keys, with
   }
 }
 
-TEST_CASE("processes of one host and of two split, and split again") {
+TEST_CASE("processes of one host and of two split, and split again", "[process]") {
   for (const std::string_view transport : {std::string_view("shm"), std::string_view("tcp"), testing::kMixed}) {
     INFO(transport);
     std::vector<std::string> reports;
