@@ -35,19 +35,15 @@ Status check_type_and_op(const CollectiveCall& call) {
                           "; legal for it are " + listed(combine_ops(call.dtype)));
 }
 
-struct Region {
+struct NamedRegion : Region {
   const char* name;
-  std::uintptr_t begin;
-  std::size_t bytes;
 };
 
-bool overlap(const Region& a, const Region& b) { return a.begin < b.begin + b.bytes && b.begin < a.begin + a.bytes; }
-
 // In place is exact: the same pointer, or the rank's own part of the larger buffer. `part` is the larger one, if any.
-Status check_overlap(const CollectiveCall& call, const Region& send, const Region& recv, int rank) {
-  if (!overlap(send, recv)) return {};
-  const Region& larger = send.bytes >= recv.bytes ? send : recv;
-  const Region& smaller = send.bytes >= recv.bytes ? recv : send;
+Status check_overlap(const CollectiveCall& call, const NamedRegion& send, const NamedRegion& recv, int rank) {
+  if (!send.overlaps(recv)) return {};
+  const NamedRegion& larger = send.bytes >= recv.bytes ? send : recv;
+  const NamedRegion& smaller = send.bytes >= recv.bytes ? recv : send;
   const std::uintptr_t own = send.bytes == recv.bytes ? larger.begin
                                                       : larger.begin + static_cast<std::size_t>(rank) * smaller.bytes;
   if (smaller.begin == own) return {};
@@ -64,19 +60,25 @@ Status check_buffers(const CollectiveCall& call, int rank, int ranks) {
   if (writes_recv && call.recv == nullptr) return refuse(call, "recv is NULL, and count is not 0");
   if (!reads_send || !writes_recv) return {};
   const auto bytes = [&](Side side) { return part * static_cast<std::size_t>(parts_of(call.collective, side, ranks)); };
-  const Region send{"send", reinterpret_cast<std::uintptr_t>(call.send), bytes(Side::input)};
-  const Region recv{"recv", reinterpret_cast<std::uintptr_t>(call.recv), bytes(Side::output)};
+  const NamedRegion send{{reinterpret_cast<std::uintptr_t>(call.send), bytes(Side::input)}, "send"};
+  const NamedRegion recv{{reinterpret_cast<std::uintptr_t>(call.recv), bytes(Side::output)}, "recv"};
   return check_overlap(call, send, recv, rank);
 }
 
 }  // namespace
 
-Status check_arguments(const CollectiveCall& call, int rank, int ranks) {
+Status check_kind(const CollectiveCall& call, int ranks) {
   if (call.collective == Collective::barrier) return {};
   if (Status status = check_type_and_op(call); !status.ok()) return status;
   if (has_root(call.collective) && (call.root < 0 || call.root >= ranks)) {
     return refuse(call, "root " + std::to_string(call.root) + " is no rank; legal are 0 to " + std::to_string(ranks - 1));
   }
+  return {};
+}
+
+Status check_arguments(const CollectiveCall& call, int rank, int ranks) {
+  if (Status status = check_kind(call, ranks); !status.ok()) return status;
+  if (call.collective == Collective::barrier) return {};
   if (call.unequal != nullptr) return {};  // vector_call.h has looked at the rest
   const std::size_t parts = is_strided(call.collective) ? static_cast<std::size_t>(ranks) : 1;
   const std::size_t most = static_cast<std::size_t>(PTRDIFF_MAX) / element_bytes(call.dtype) / parts;

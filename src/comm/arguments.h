@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 #include "base/status.h"
 #include "hcomm/types.h"
@@ -41,6 +42,17 @@ constexpr CallWords words_of(const CollectiveCall& call, std::uint64_t number, s
           .number = number,
           .before = before};
 }
+
+// Where a buffer lies.
+struct Region {
+  std::uintptr_t begin = 0;
+  std::size_t bytes = 0;
+
+  bool overlaps(const Region& other) const { return begin < other.begin + other.bytes && other.begin < begin + bytes; }
+};
+
+// InvalidArgument for a type, an operation or a root that there is not, or that do not go together.
+Status check_kind(const CollectiveCall& call, int ranks);
 
 // InvalidArgument, naming the argument, its value and what is legal. Reads no memory that the call points to.
 Status check_arguments(const CollectiveCall& call, int rank, int ranks);

@@ -71,7 +71,9 @@ TimeNs Communicator::waited_until(TimeNs now) {
 Status Communicator::check_reach() {
   const TimeNs now = clock_.now();
   if (waited_until(now) <= add_saturated(settings_.connect_timeout_ns, kReachMargin)) return {};
-  return fail(Status::failure(hcommTimeout, "rank " + std::to_string(transport_->reach()) + " was not connected with within " +
+  const Rank missing = transport_->reach();
+  if (missing == kNoRank) return {};  // it has just come
+  return fail(Status::failure(hcommTimeout, "rank " + std::to_string(missing) + " was not connected with within " +
                                                 std::to_string(settings_.connect_timeout_ns / kMillisecond) +
                                                 " ms (HCOMM_CONNECT_TIMEOUT)"));
 }

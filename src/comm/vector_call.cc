@@ -73,13 +73,6 @@ Status check_apart(const VectorCall& call, const std::vector<std::size_t>& lengt
   return {};
 }
 
-struct Region {
-  std::uintptr_t begin = 0;
-  std::size_t bytes = 0;
-};
-
-bool overlap(const Region& a, const Region& b) { return a.begin < b.begin + b.bytes && b.begin < a.begin + a.bytes; }
-
 Region region_of(const CollectiveCall& call, Side side) {
   return {.begin = reinterpret_cast<std::uintptr_t>(side == Side::input ? call.send : call.recv), .bytes = bytes_of(call, side)};
 }
@@ -102,7 +95,7 @@ Status check_buffers(const VectorCall& given, const CollectiveCall& call, int ra
   const Region send = region_of(call, Side::input), recv = region_of(call, Side::output);
   if (send.bytes > 0 && call.send == nullptr) return refuse(given, "send is NULL, and not all of it has length 0");
   if (recv.bytes > 0 && call.recv == nullptr) return refuse(given, "recv is NULL, and not all of it has length 0");
-  if (send.bytes == 0 || recv.bytes == 0 || !overlap(send, recv) || is_in_place(call, rank)) return {};
+  if (send.bytes == 0 || recv.bytes == 0 || !send.overlaps(recv) || is_in_place(call, rank)) return {};
   return refuse(given, "send and recv overlap in part; legal are buffers apart from each other, or in place with the rank's own "
                        "part at its offset in the larger buffer (of alltoall: send == recv, with equal counts and offsets)");
 }
@@ -128,23 +121,16 @@ Status check_own_part(const VectorCall& call, int rank) {
 }
 
 std::uint64_t hash_of(const std::vector<std::size_t>& lengths) {
-  std::uint64_t state = 0x2545f4914f6cdd1d;
-  for (const std::size_t length : lengths) {
-    state = (state ^ length) * 0x9e3779b97f4a7c15u;
-    state ^= state >> 29;
-  }
+  std::uint64_t state = kEmptyDigest;
+  for (const std::size_t length : lengths) state = digest_step(state, length);
   return state;
 }
 
 }  // namespace
 
 Result<UnequalParts> UnequalParts::of(const VectorCall& call, int rank, int ranks) {
-  if (element_bytes(call.dtype) == 0) {
-    return refuse(call, "dtype " + std::to_string(static_cast<int>(call.dtype)) + " names no hcommDataType_t");
-  }
-  if (has_root(call.collective) && (call.root < 0 || call.root >= ranks)) {
-    return refuse(call, "root " + std::to_string(call.root) + " is no rank; legal are 0 to " + std::to_string(ranks - 1));
-  }
+  const CollectiveCall kind{.collective = call.collective, .dtype = call.dtype, .op = call.op, .root = call.root};
+  if (Status status = check_kind(kind, ranks); !status.ok()) return status;
   const bool is_root = rank == call.root;
   for (const Side side : {Side::input, Side::output}) {
     const std::size_t* const list = side == Side::input ? call.send_counts : call.recv_counts;

@@ -1,6 +1,8 @@
 #include "comm/verdict_text.h"
 
 #include <algorithm>
+#include <array>
+#include <charconv>
 
 #include "kernels/combine.h"
 #include "schedule/binding.h"
@@ -26,10 +28,9 @@ namespace {
 
 // Of lengths: enough to see that two are not the same.
 std::string short_hash(std::uint64_t hash) {
-  constexpr std::string_view digits = "0123456789abcdef";
-  std::string text = "#";
-  for (int shift = 60; shift >= 32; shift -= 4) text += digits[hash >> shift & 15];
-  return text;
+  std::array<char, 8> digits;
+  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), hash >> 32, 16).ptr;
+  return "#" + std::string(digits.data(), end);
 }
 
 }  // namespace

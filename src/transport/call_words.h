@@ -45,12 +45,17 @@ constexpr PackedCall pack(const CallWords& call) {
 // Null unless the collective is one and the root a rank. A type or an operation that is none has the name "?".
 std::optional<CallWords> unpack(const PackedCall& packed, int ranks);
 
+// Takes one more word into a digest.
+constexpr std::uint64_t digest_step(std::uint64_t state, std::uint64_t word) {
+  state = (state ^ word) * 0x9e3779b97f4a7c15u;
+  return state ^ state >> 32;
+}
+
+inline constexpr std::uint64_t kEmptyDigest = 0x5bd1e995;
+
 constexpr std::uint64_t call_digest(const PackedCall& call) {
-  std::uint64_t state = 0x5bd1e995;
-  for (const std::uint64_t word : {call.kind, call.count, call.number, call.before}) {
-    state = (state ^ word) * 0x9e3779b97f4a7c15u;
-    state ^= state >> 32;
-  }
+  std::uint64_t state = kEmptyDigest;
+  for (const std::uint64_t word : {call.kind, call.count, call.number, call.before}) state = digest_step(state, word);
   return state;
 }
 
