@@ -49,6 +49,8 @@ Status Communicator::check_health() {
   });
   if (gone != kNoRank) {
     if (advance() > 0) return {};  // it had done its part before it died
+    // Who is missing may have failed, and left, because of another.
+    if (board.is_missing(gone)) gone = board.first_to_die();
     return fail(judge(about(board.has_left(gone) ? Reason::left : Reason::died, gone)));
   }
   return check_time();

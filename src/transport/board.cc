@@ -29,6 +29,26 @@ Verdict read_checked(const VerdictCell& cell, int ranks) {
 
 }  // namespace
 
+// The first one stays. Of two at the same time either may count as the earlier one.
+void Board::end(int rank, std::uint32_t how) {
+  std::uint32_t before = 0;
+  for (int other = 0; other < ranks_; ++other) before += is_dead(other) ? 1 : 0;
+  std::uint32_t alive = kAlive;
+  lives_[rank].dead.compare_exchange_strong(alive, how | before << kHowBits, std::memory_order_acq_rel);
+}
+
+Rank Board::first_to_die() const {
+  Rank first = kNoRank;
+  std::uint32_t fewest = 0;
+  for (Rank rank = 0; rank < ranks_; ++rank) {
+    const std::uint32_t before = lives_[rank].dead.load(std::memory_order_acquire) >> kHowBits;
+    if (!is_dead(rank) || has_left(rank) || (first != kNoRank && before >= fewest)) continue;
+    first = rank;
+    fewest = before;
+  }
+  return first;
+}
+
 HostName Board::host(int rank) const {
   HostName host{};
   for (std::size_t at = 0; at < 2; ++at) {

@@ -19,10 +19,13 @@
 
 namespace hcomm {
 
-// What Life::dead says. A rank that left closed its transport in good order; for who still waits for it, it is gone, too.
+// What the low bits of Life::dead say; those above, how many were gone before. A rank that left closed its transport in good
+// order; for who still waits for it, it is gone, too. Of one that is missing nobody has seen the end: it is not where it was.
 inline constexpr std::uint32_t kAlive = 0;
 inline constexpr std::uint32_t kDied = 1;
 inline constexpr std::uint32_t kLeft = 2;
+inline constexpr std::uint32_t kMissing = 3;
+inline constexpr std::uint32_t kHowBits = 2;
 
 inline constexpr std::size_t kRecentCalls = 3;  // that are remembered of each rank
 
@@ -55,9 +58,13 @@ class Board {
   Board(int ranks, Life* lives, VerdictCell* cell) : ranks_(ranks), lives_(lives), cell_(cell) {}
 
   bool is_dead(int rank) const { return lives_[rank].dead.load(std::memory_order_acquire) != 0; }
-  bool has_left(int rank) const { return lives_[rank].dead.load(std::memory_order_acquire) == kLeft; }
+  bool has_left(int rank) const { return how_gone(rank) == kLeft; }
+  bool is_missing(int rank) const { return how_gone(rank) == kMissing; }
   void set_dead(int rank) { end(rank, kDied); }
   void set_left(int rank) { end(rank, kLeft); }
+  void set_missing(int rank) { end(rank, kMissing); }
+  // Of those that died or are missing, the first; kNoRank if there is none.
+  Rank first_to_die() const;
   int pid(int rank) const { return lives_[rank].pid.load(std::memory_order_relaxed); }
   void set_pid(int rank, int pid) { lives_[rank].pid.store(pid, std::memory_order_relaxed); }
   HostName host(int rank) const;
@@ -97,10 +104,10 @@ class Board {
   Verdict give(const Verdict& verdict);
 
  private:
-  void end(int rank, std::uint32_t how) {  // the first one stays
-    std::uint32_t alive = kAlive;
-    lives_[rank].dead.compare_exchange_strong(alive, how, std::memory_order_acq_rel);
+  std::uint32_t how_gone(int rank) const {
+    return lives_[rank].dead.load(std::memory_order_acquire) & ((1u << kHowBits) - 1);
   }
+  void end(int rank, std::uint32_t how);
   std::optional<CallWords> look_up(int rank, std::uint64_t entered, std::uint64_t number) const;
 
   int ranks_ = 0;

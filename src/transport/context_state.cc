@@ -19,10 +19,10 @@ void ContextState::has_left(int peer) {
   early_leavers_.push_back(peer);
 }
 
-void ContextState::has_died(int peer) {
+void ContextState::has_died(int peer, Death how) {
   if (!board_.has_value() || board_->is_dead(peer)) return;  // an early one finds the peer gone when it comes
   note();
-  board_->set_dead(peer);
+  how == Death::seen ? board_->set_dead(peer) : board_->set_missing(peer);
 }
 
 void ContextState::hears(const Verdict& verdict) {

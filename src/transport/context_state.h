@@ -16,6 +16,11 @@
 
 namespace hcomm {
 
+enum class Death : std::uint8_t {
+  seen,     // its connection ended
+  inferred  // it is not where it was
+};
+
 class ContextState final : public ChannelOwner {
  public:
   explicit ContextState(std::uint32_t id) : id_(id) {}
@@ -41,7 +46,7 @@ class ContextState final : public ChannelOwner {
   bool is_over() const { return board_.has_value() && board_->has_verdict(); }
 
   void has_left(int peer);
-  void has_died(int peer);
+  void has_died(int peer, Death how);
   void hears(const Verdict& verdict);
   void note() { has_news_ = true; }       // of the peers: to be looked at, but no progress of a call
   void heed() { has_news_ = false; }

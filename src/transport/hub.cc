@@ -65,7 +65,7 @@ void Hub::meet_again(int rank, std::vector<Address> at) {
   now.at = std::move(at);
   now.arriving = known.arriving;
   if (is_another) {
-    has_died(rank);
+    has_died(rank, Death::seen);
     for (const auto& [id, context] : contexts_) {
       if (!context->is_early()) now.past.insert(id);
     }
@@ -109,7 +109,7 @@ ContextState& Hub::open_context(std::uint32_t id, const Board& board) {
   if (state == nullptr) state = std::make_unique<ContextState>(id);
   state->set_board(board);
   for (std::size_t rank = 0; rank < peers_.size(); ++rank) {
-    if (peers_[rank].gone) state->has_died(static_cast<int>(rank));
+    if (peers_[rank].gone) state->has_died(static_cast<int>(rank), peers_[rank].how);
   }
   return *state;
 }
@@ -229,7 +229,7 @@ void Hub::lose(int rank) {
     peer(rank).unreachable = "the connection to rank " + std::to_string(rank) + " was ended, because " + link->why();
     return fail_lanes(rank, peer(rank).unreachable);
   }
-  has_died(rank);
+  has_died(rank, Death::seen);
 }
 
 void Hub::dial_ended(int rank) {
@@ -249,7 +249,7 @@ void Hub::dial_ended(int rank) {
         wanted.dials_us_since = network_->clock().now();  // asks once more
         return;
       }
-      has_died(rank);
+      has_died(rank, Death::inferred);
       return;
     case Refusal::none:       // nobody listens there any more,
       if (dialer->gave_up()) return cannot_reach(rank, dialer->story() + " (HCOMM_CONNECT_TIMEOUT sets how long to try)");
@@ -270,9 +270,10 @@ void Hub::cannot_reach(int rank, const std::string& why) {
   fail_lanes(rank, peer(rank).unreachable);
 }
 
-void Hub::has_died(int rank) {
+void Hub::has_died(int rank, Death how) {
   peer(rank).gone = true;
-  for (auto& [id, context] : contexts_) context->has_died(rank);
+  peer(rank).how = how;
+  for (auto& [id, context] : contexts_) context->has_died(rank, how);
 }
 
 void Hub::fail_lanes(int rank, const std::string& why) {
@@ -344,7 +345,8 @@ void Hub::tend() {
     Peer& each = peers_[rank];
     if (each.dialer != nullptr) each.dialer->expire(now);
     if (each.dials_us_since != kNever && now - each.dials_us_since >= kGraceOfTheGone) need_again(static_cast<int>(rank));
-    if (each.missed_at != kNever && now - each.missed_at >= kGraceOfTheGone && !each.gone) has_died(static_cast<int>(rank));
+    const bool is_missing = each.missed_at != kNever && now - each.missed_at >= kGraceOfTheGone;
+    if (is_missing && !each.gone) has_died(static_cast<int>(rank), Death::inferred);
   }
 }
 

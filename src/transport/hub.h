@@ -78,6 +78,7 @@ class Hub final : public LinkOwner, private Host {
     bool was_told_gone = false;      // by it, of this rank; once may be of a communicator that it has not left yet
     bool arriving = false;  // its own connection is let in, and nearly made
     bool gone = false;      // there was a link, or nobody listens there any more
+    Death how = Death::seen;
     TimeNs missed_at = kNever;  // nobody listened there then; gone after a grace
     std::string unreachable;  // why no link can be made, if so
     std::set<std::uint32_t> past;  // contexts that were shared with whoever was this rank before
@@ -101,7 +102,7 @@ class Hub final : public LinkOwner, private Host {
   void resume(int rank, ContextState& context);
   void lose(int rank);
   void dial_ended(int rank);
-  void has_died(int rank);
+  void has_died(int rank, Death how);
   void drop_unbegun(int rank);
   bool is_settled(int rank) const;
   void cannot_reach(int rank, const std::string& why);

@@ -34,6 +34,22 @@ TEST_CASE("there is no verdict until one is given, and then that one stands") {
   CHECK(health.board.verdict() == first);
 }
 
+TEST_CASE("who died first is known; who left did not die, and how a rank went does not change any more") {
+  Health health;
+  CHECK(health.board.first_to_die() == kNoRank);
+  health.board.set_left(0);
+  CHECK(health.board.first_to_die() == kNoRank);
+  health.board.set_missing(3);
+  health.board.set_dead(1);
+  CHECK(health.board.first_to_die() == 3);
+  health.board.set_dead(3);
+  health.board.set_dead(0);
+  CHECK(health.board.is_missing(3));
+  CHECK(health.board.has_left(0));
+  CHECK_FALSE(health.board.is_missing(1));
+  CHECK(health.board.first_to_die() == 3);
+}
+
 TEST_CASE("of many verdicts at once one wins, and everybody reads it") {
   for (int round = 0; round < 50; ++round) {
     Health health;
